@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef COLLQ_ADDRESS_H
+#define COLLQ_ADDRESS_H
+
+#include <rdma/ib_collq.h>
+
+struct collq_endpoint;
+struct ib_device;
+
+int collq_address_make(struct ib_device *ibdev,
+		       const struct ib_collq_endpoint_create *attr, u32 qpn,
+		       struct ib_collq_address *address);
+int collq_address_check(const struct ib_collq_address *address, u32 kind);
+
+#endif /* COLLQ_ADDRESS_H */

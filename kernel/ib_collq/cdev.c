@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The character device: /dev/infiniband/collqN, one for each RDMA device.
+ *
+ * This is a front end: it knows files, processes and user memory, and hands
+ * resolved objects to what is below. The structure behind the file outlives
+ * the RDMA device as long as a file is open. Removal marks it dead, ends all
+ * that sleeps, waits for the ioctls under way (SRCU), and takes everything away
+ * from the contexts; what is called after that finds it dead.
+ */
+#include <linux/fs.h>
+#include <linux/idr.h>
+#include <linux/module.h>
+#include <linux/nsproxy.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+
+#include <rdma/ib_verbs.h>
+
+#include "compat.h"
+#include "context.h"
+#include "device.h"
+#include "ioctl.h"
+#include "linger.h"
+#include "ring.h"
+
+#define COLLQ_MAX_DEVICES	1024
+
+static dev_t collq_first_devt;
+static DEFINE_IDA(collq_ida);
+
+static char *collq_devnode(collq_devnode_device *dev, umode_t *mode)
+{
+	if (mode)
+		*mode = 0666;
+	return kasprintf(GFP_KERNEL, "infiniband/%s", dev_name(dev));
+}
+
+static struct class collq_class = {
+	.name = "ib_collq",
+	.devnode = collq_devnode,
+};
+
+static ssize_t ibdev_show(struct device *dev, struct device_attribute *attr,
+			  char *buf)
+{
+	struct collq_device *cd = container_of(dev, struct collq_device, dev);
+	ssize_t len = -ENODEV;
+	int idx;
+
+	idx = srcu_read_lock(&cd->srcu);
+	if (!READ_ONCE(cd->dead))
+		len = sysfs_emit(buf, "%s\n", dev_name(&cd->ibdev->dev));
+	srcu_read_unlock(&cd->srcu, idx);
+	return len;
+}
+static DEVICE_ATTR_RO(ibdev);
+
+static ssize_t abi_version_show(struct device *dev,
+				struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%d\n", IB_COLLQ_ABI_VERSION);
+}
+static DEVICE_ATTR_RO(abi_version);
+
+static struct attribute *collq_attrs[] = {
+	&dev_attr_ibdev.attr,
+	&dev_attr_abi_version.attr,
+	NULL,
+};
+ATTRIBUTE_GROUPS(collq);
+
+static int collq_open(struct inode *inode, struct file *file)
+{
+	struct collq_device *cd =
+		container_of(inode->i_cdev, struct collq_device, cdev);
+	struct collq_context *ctx;
+
+	mutex_lock(&cd->mutex);
+	if (cd->dead)
+		ctx = ERR_PTR(-ENODEV);
+	else if (!rdma_dev_access_netns(cd->ibdev, current->nsproxy->net_ns))
+		ctx = ERR_PTR(-EPERM);
+	else
+		ctx = collq_context_create(cd);
+	mutex_unlock(&cd->mutex);
+	if (IS_ERR(ctx))
+		return PTR_ERR(ctx);
+	file->private_data = ctx;
+	return nonseekable_open(inode, file);
+}
+
+static int collq_release(struct inode *inode, struct file *file)
+{
+	collq_context_close(file->private_data);
+	return 0;
+}
+
+static long collq_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct collq_context *ctx = file->private_data;
+	struct collq_device *cd = ctx->device;
+	long ret;
+	int idx;
+
+	/* After fork, exec, or passing the descriptor on. */
+	if (current->mm != ctx->mm)
+		return -EPERM;
+
+	idx = srcu_read_lock(&cd->srcu);
+	ret = READ_ONCE(cd->dead) ? -ENODEV :
+				    collq_ioctl_run(ctx, cmd, (void __user *)arg);
+	srcu_read_unlock(&cd->srcu, idx);
+	return ret;
+}
+
+static int collq_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct collq_context *ctx = file->private_data;
+
+	if (vma->vm_mm != ctx->mm)
+		return -EPERM;
+	return collq_ring_mmap(ctx, vma);
+}
+
+static __poll_t collq_poll(struct file *file, poll_table *wait)
+{
+	struct collq_context *ctx = file->private_data;
+	struct collq_ring *ring;
+	__poll_t events = 0;
+
+	poll_wait(file, &ctx->poll_wait, wait);
+
+	spin_lock_bh(&ctx->rings_lock);
+	list_for_each_entry(ring, &ctx->rings, node) {
+		if (collq_ring_unread(ring)) {
+			events = EPOLLIN | EPOLLRDNORM;
+			break;
+		}
+	}
+	spin_unlock_bh(&ctx->rings_lock);
+	if (READ_ONCE(ctx->device->dead))
+		events |= EPOLLERR | EPOLLHUP;
+	return events;
+}
+
+static const struct file_operations collq_fops = {
+	.owner = THIS_MODULE,
+	.open = collq_open,
+	.release = collq_release,
+	.unlocked_ioctl = collq_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.mmap = collq_mmap,
+	.poll = collq_poll,
+};
+
+static void collq_device_free(struct device *dev)
+{
+	struct collq_device *cd = container_of(dev, struct collq_device, dev);
+
+	ida_free(&collq_ida, MINOR(dev->devt));
+	cleanup_srcu_struct(&cd->srcu);
+	mutex_destroy(&cd->mutex);
+	kfree(cd);
+}
+
+static int collq_device_init(struct collq_device *cd, struct ib_device *ibdev)
+{
+	int err, minor;
+
+	err = init_srcu_struct(&cd->srcu);
+	if (err)
+		return err;
+	minor = ida_alloc_max(&collq_ida, COLLQ_MAX_DEVICES - 1, GFP_KERNEL);
+	if (minor < 0) {
+		cleanup_srcu_struct(&cd->srcu);
+		return minor;
+	}
+	cd->ibdev = ibdev;
+	mutex_init(&cd->mutex);
+	INIT_LIST_HEAD(&cd->contexts);
+	collq_linger_init(cd);
+	init_waitqueue_head(&cd->verbs_gone);
+
+	device_initialize(&cd->dev);
+	cd->dev.class = &collq_class;
+	cd->dev.parent = ibdev->dev.parent;
+	cd->dev.groups = collq_groups;
+	cd->dev.release = collq_device_free;
+	cd->dev.devt = collq_first_devt + minor;
+	return 0;
+}
+
+/* A device for an RDMA device. May sleep. */
+int collq_device_add(struct ib_device *ibdev, struct collq_device **out)
+{
+	struct collq_device *cd;
+	int err;
+
+	cd = kzalloc(sizeof(*cd), GFP_KERNEL);
+	if (!cd)
+		return -ENOMEM;
+	err = collq_device_init(cd, ibdev);
+	if (err) {
+		kfree(cd);
+		return err;
+	}
+	err = dev_set_name(&cd->dev, "collq%d", MINOR(cd->dev.devt) -
+			   MINOR(collq_first_devt));
+	if (err)
+		goto err_put;
+	cdev_init(&cd->cdev, &collq_fops);
+	cd->cdev.owner = THIS_MODULE;
+	err = cdev_device_add(&cd->cdev, &cd->dev);
+	if (err)
+		goto err_put;
+	*out = cd;
+	return 0;
+
+err_put:
+	collq_device_put(cd);
+	return err;
+}
+
+/*
+ * The RDMA device goes. When this returns, nothing of ours is on it any more;
+ * files may still be open. May sleep.
+ */
+void collq_device_remove(struct collq_device *cd)
+{
+	struct collq_context *ctx;
+
+	cdev_device_del(&cd->cdev, &cd->dev);
+
+	mutex_lock(&cd->mutex);
+	WRITE_ONCE(cd->dead, true);
+	list_for_each_entry(ctx, &cd->contexts, node)
+		collq_context_fail(ctx, -ENODEV);
+	mutex_unlock(&cd->mutex);
+	synchronize_srcu(&cd->srcu);
+
+	collq_linger_stop(cd);
+	mutex_lock(&cd->mutex);
+	list_for_each_entry(ctx, &cd->contexts, node)
+		collq_context_detach(ctx);
+	mutex_unlock(&cd->mutex);
+
+	/* Contexts that were being closed meanwhile. */
+	wait_event(cd->verbs_gone, !atomic_read(&cd->nr_verbs));
+	cancel_delayed_work_sync(&cd->linger.work);
+	collq_device_put(cd);
+}
+
+int collq_cdev_init(void)
+{
+	int err;
+
+	err = alloc_chrdev_region(&collq_first_devt, 0, COLLQ_MAX_DEVICES,
+				  "ib_collq");
+	if (err)
+		return err;
+	err = class_register(&collq_class);
+	if (err)
+		unregister_chrdev_region(collq_first_devt, COLLQ_MAX_DEVICES);
+	return err;
+}
+
+void collq_cdev_exit(void)
+{
+	class_unregister(&collq_class);
+	unregister_chrdev_region(collq_first_devt, COLLQ_MAX_DEVICES);
+	ida_destroy(&collq_ida);
+}

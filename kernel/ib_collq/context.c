@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Contexts: one per open file.
+ *
+ * Our lifetime rules are: the file holds the context; each object holds it too,
+ * since a lingering endpoint or a queue in a run list may be the last to need
+ * it. Closing the file takes all objects out of service, from those that name
+ * others to those that are named. Removal of the device does the same with the
+ * file still open, after which every command gives -ENODEV.
+ */
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+
+#include "context.h"
+#include "device.h"
+#include "object.h"
+#include "queue.h"
+#include "verbs.h"
+
+static void collq_context_free(struct work_struct *work)
+{
+	struct collq_context *ctx =
+		container_of(work, struct collq_context, free_work);
+
+	xa_destroy(&ctx->objects);
+	mutex_destroy(&ctx->mutex);
+	mmdrop(ctx->mm);
+	collq_device_put(ctx->device);
+	kfree(ctx);
+}
+
+/* Any context but hardirq. */
+void collq_context_put(struct collq_context *ctx)
+{
+	/* Dropping an mm and a device may sleep. */
+	if (refcount_dec_and_test(&ctx->refs))
+		queue_work(collq_wq, &ctx->free_work);
+}
+
+/*
+ * A context for the current process. Called with the device's mutex held and
+ * the device alive. May sleep.
+ */
+struct collq_context *collq_context_create(struct collq_device *cd)
+{
+	struct collq_context *ctx;
+
+	lockdep_assert_held(&cd->mutex);
+
+	ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
+	if (!ctx)
+		return ERR_PTR(-ENOMEM);
+	ctx->verbs = collq_verbs_create(cd);
+	if (IS_ERR(ctx->verbs)) {
+		struct collq_verbs *err = ctx->verbs;
+
+		kfree(ctx);
+		return ERR_CAST(err);
+	}
+
+	refcount_set(&ctx->refs, 1);
+	mutex_init(&ctx->mutex);
+	xa_init_flags(&ctx->objects, XA_FLAGS_ALLOC1);
+	spin_lock_init(&ctx->rings_lock);
+	INIT_LIST_HEAD(&ctx->rings);
+	init_waitqueue_head(&ctx->poll_wait);
+	INIT_WORK(&ctx->free_work, collq_context_free);
+	mmgrab(current->mm);
+	ctx->mm = current->mm;
+	ctx->device = collq_device_get(cd);
+	list_add_tail(&ctx->node, &cd->contexts);
+	return ctx;
+}
+
+/* Ends whatever runs or waits, so that no ioctl sleeps on. */
+void collq_context_fail(struct collq_context *ctx, int error)
+{
+	struct collq_object *obj;
+	unsigned long id;
+
+	mutex_lock(&ctx->mutex);
+	xa_for_each(&ctx->objects, id, obj) {
+		if (obj->ops->type == IB_COLLQ_OBJECT_QUEUE)
+			collq_queue_fail(collq_queue_of(obj), error, NULL);
+	}
+	mutex_unlock(&ctx->mutex);
+	wake_up_all(&ctx->poll_wait);
+}
+
+/*
+ * Takes everything out of service and gives the device's things back, except
+ * what lingers. May sleep. Happens once: when the file is closed or when the
+ * device is removed, whichever is first.
+ */
+void collq_context_detach(struct collq_context *ctx)
+{
+	/* Those that name others first. */
+	static const u32 order[] = {
+		IB_COLLQ_OBJECT_QUEUE,
+		IB_COLLQ_OBJECT_GRAPH,
+		IB_COLLQ_OBJECT_COUNTER,
+		IB_COLLQ_OBJECT_ENDPOINT,
+		IB_COLLQ_OBJECT_RING,
+	};
+	size_t i;
+
+	mutex_lock(&ctx->mutex);
+	if (ctx->verbs) {
+		for (i = 0; i < ARRAY_SIZE(order); i++)
+			collq_object_destroy_type(ctx, order[i]);
+		collq_verbs_put(ctx->verbs);
+		ctx->verbs = NULL;
+	}
+	mutex_unlock(&ctx->mutex);
+}
+
+/* The file is gone. May sleep. */
+void collq_context_close(struct collq_context *ctx)
+{
+	struct collq_device *cd = ctx->device;
+
+	mutex_lock(&cd->mutex);
+	list_del_init(&ctx->node);
+	mutex_unlock(&cd->mutex);
+	collq_context_detach(ctx);
+	collq_context_put(ctx);
+}

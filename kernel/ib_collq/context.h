@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef COLLQ_CONTEXT_H
+#define COLLQ_CONTEXT_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+
+struct collq_device;
+struct collq_verbs;
+struct mm_struct;
+
+/**
+ * struct collq_context - one open of the device, and all objects made through it
+ * @refs: one of the file, one of each object
+ * @device: the device; referenced
+ * @node: in the device's list of contexts, under its mutex
+ * @mm: address space of the process that opened it; mm_count is held. Ioctls
+ *	from another are refused
+ * @mutex: serialises what creates, names, connects and destroys objects.
+ *	Submitting and waiting don't take it. Outermost of a context's locks:
+ *	mutex -> queue lock -> endpoint lock -> counter lock
+ * @objects: id to object; its lock protects the look-up
+ * @next_id: where the search for a free id goes on
+ * @nr_objects: number of objects, under @mutex
+ * @verbs: protection domain and completion queues; NULL once the context or
+ *	the device is gone; set under @mutex
+ * @rings_lock: protects @rings
+ * @rings: rings of the context
+ * @poll_wait: woken when a ring gets an entry or the device goes
+ * @free_work: frees the context when the last reference goes in softirq
+ */
+struct collq_context {
+	refcount_t refs;
+	struct collq_device *device;
+	struct list_head node;
+	struct mm_struct *mm;
+	struct mutex mutex;
+	struct xarray objects;
+	u32 next_id;
+	u32 nr_objects;
+	struct collq_verbs *verbs;
+	spinlock_t rings_lock;
+	struct list_head rings;
+	wait_queue_head_t poll_wait;
+	struct work_struct free_work;
+};
+
+struct collq_context *collq_context_create(struct collq_device *cd);
+void collq_context_fail(struct collq_context *ctx, int error);
+void collq_context_detach(struct collq_context *ctx);
+void collq_context_close(struct collq_context *ctx);
+void collq_context_put(struct collq_context *ctx);
+
+static inline void collq_context_get(struct collq_context *ctx)
+{
+	refcount_inc(&ctx->refs);
+}
+
+#endif /* COLLQ_CONTEXT_H */

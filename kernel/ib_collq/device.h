@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef COLLQ_DEVICE_H
+#define COLLQ_DEVICE_H
+
+#include <linux/cdev.h>
+#include <linux/device.h>
+#include <linux/mutex.h>
+#include <linux/srcu.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+struct ib_device;
+
+/**
+ * struct collq_linger_list - endpoints that see their last messages delivered
+ * @lock: protects @endpoints and @nr; nests inside nothing but endpoint locks
+ * @endpoints: oldest first
+ * @nr: how many
+ * @stop: the device goes: end them all, take no more
+ * @work: ends those whose time is over
+ */
+struct collq_linger_list {
+	spinlock_t lock;
+	struct list_head endpoints;
+	unsigned int nr;
+	bool stop;
+	struct delayed_work work;
+};
+
+/**
+ * struct collq_device - one RDMA device, as long as anything knows of it
+ * @dev: the character device; its reference count is the lifetime of this. Each
+ *	open file holds a reference, and so does the client until it's removed
+ * @cdev: file operations
+ * @ibdev: the RDMA device; used only under @srcu while @dead is not set, or by
+ *	what &struct collq_verbs waits for
+ * @srcu: every ioctl is a reader; removal waits for them
+ * @dead: the RDMA device goes or is gone; set once, under @mutex
+ * @mutex: protects @contexts, and opening against removal. Taken before a
+ *	context's mutex
+ * @contexts: open contexts
+ * @linger: endpoints that were destroyed but linger
+ * @nr_verbs: protection domains that are still there
+ * @verbs_gone: woken when @nr_verbs drops to zero
+ */
+struct collq_device {
+	struct device dev;
+	struct cdev cdev;
+	struct ib_device *ibdev;
+	struct srcu_struct srcu;
+	bool dead;
+	struct mutex mutex;
+	struct list_head contexts;
+	struct collq_linger_list linger;
+	atomic_t nr_verbs;
+	wait_queue_head_t verbs_gone;
+};
+
+/* Drawn when the module is loaded: tells "the same module" from "another". */
+extern u8 collq_instance[16];
+
+/* For what may sleep, or is too much for softirq. */
+extern struct workqueue_struct *collq_wq;
+
+int collq_device_add(struct ib_device *ibdev, struct collq_device **out);
+void collq_device_remove(struct collq_device *cd);
+int collq_cdev_init(void);
+void collq_cdev_exit(void);
+
+static inline struct collq_device *collq_device_get(struct collq_device *cd)
+{
+	get_device(&cd->dev);
+	return cd;
+}
+
+static inline void collq_device_put(struct collq_device *cd)
+{
+	put_device(&cd->dev);
+}
+
+#endif /* COLLQ_DEVICE_H */

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Endpoints: a reliable connection to one peer, owned by the kernel.
+ *
+ * Life: created with a queue pair in RESET (NEW); connected once, with the
+ * peer's address (CONNECTED); the peer may say CLOSE (PEER_CLOSED) or the
+ * transport may fail (ERROR); destroyed (CLOSED), when it lingers if it was
+ * healthy and has carried something (linger.c). The object's memory and the
+ * queue pair go with the last reference and the end of lingering, whichever
+ * file is still open then.
+ *
+ * State changes in softirq take effect for posts at once; a worker tells the
+ * counters and queues that depend on the endpoint, since there may be many.
+ */
+#include <linux/slab.h>
+
+#include "address.h"
+#include "context.h"
+#include "counter.h"
+#include "device.h"
+#include "endpoint.h"
+#include "engine.h"
+#include "limits.h"
+#include "linger.h"
+#include "queue.h"
+#include "verbs.h"
+
+void collq_endpoint_set_state(struct collq_endpoint *ep, u32 state, int error)
+{
+	lockdep_assert_held(&ep->lock);
+	ep->state = state;
+	ep->error = error;
+}
+
+/*
+ * What a WAIT gets that is short of what comes from here, or a task that posts:
+ * 0 while the endpoint is, or may yet be, of use. Endpoint lock held.
+ */
+int collq_endpoint_error(const struct collq_endpoint *ep)
+{
+	return ep->error;
+}
+
+static void collq_endpoint_schedule_event(struct collq_endpoint *ep)
+{
+	lockdep_assert_held(&ep->lock);
+	collq_object_get(&ep->obj);
+	if (!queue_work(collq_wq, &ep->event_work))
+		/* Can't be the last one: the work has one too. */
+		collq_object_put(&ep->obj);
+}
+
+/* The transport has failed. Softirq or process. */
+void collq_endpoint_fail(struct collq_endpoint *ep, int error)
+{
+	spin_lock_bh(&ep->lock);
+	switch (ep->state) {
+	case IB_COLLQ_ENDPOINT_ERROR:
+		break;
+	case IB_COLLQ_ENDPOINT_CLOSED:
+		collq_linger_cut(ep);
+		break;
+	default:
+		collq_endpoint_set_state(ep, IB_COLLQ_ENDPOINT_ERROR, error);
+		collq_endpoint_schedule_event(ep);
+	}
+	spin_unlock_bh(&ep->lock);
+}
+
+/* The peer will send nothing more. Endpoint lock held, softirq. */
+void collq_endpoint_peer_closed(struct collq_endpoint *ep)
+{
+	/* NEW: the peer was connected first, and is done already. */
+	if (ep->state != IB_COLLQ_ENDPOINT_CONNECTED &&
+	    ep->state != IB_COLLQ_ENDPOINT_NEW)
+		return;
+	collq_endpoint_set_state(ep, IB_COLLQ_ENDPOINT_PEER_CLOSED,
+				 -ECONNRESET);
+	collq_endpoint_schedule_event(ep);
+}
+
+/* Everything that counts on this endpoint learns that nothing more comes. */
+static void collq_endpoint_fail_counters(struct collq_endpoint *ep)
+{
+	struct collq_counter *counter;
+	unsigned long slot = 0;
+
+	collq_engine_enter();
+	spin_lock(&ep->lock);
+	if (ep->sends_counter)
+		collq_counter_set_error(ep->sends_counter, ep->error);
+	if (ep->messages_counter)
+		collq_counter_set_error(ep->messages_counter, ep->error);
+	collq_endpoint_wake_waiters(ep);
+	spin_unlock(&ep->lock);
+	collq_engine_exit();
+
+	for (;;) {
+		collq_engine_enter();
+		spin_lock(&ep->lock);
+		counter = xa_find(&ep->slots, &slot, ULONG_MAX, XA_PRESENT);
+		if (counter)
+			collq_counter_set_error(counter, ep->error);
+		spin_unlock(&ep->lock);
+		collq_engine_exit();
+		if (!counter)
+			break;
+		slot++;
+		cond_resched();
+	}
+}
+
+/* A message may be lost, so what runs on this endpoint can't succeed. */
+static void collq_endpoint_fail_queues(struct collq_endpoint *ep, int error)
+{
+	struct collq_queue_link *link;
+	struct collq_queue *queue;
+	unsigned long slot = 0;
+
+	for (;;) {
+		spin_lock_bh(&ep->lock);
+		link = xa_find(&ep->aborts, &slot, ULONG_MAX, XA_PRESENT);
+		queue = link ? link->queue : NULL;
+		if (queue)
+			collq_object_get(&queue->obj);
+		spin_unlock_bh(&ep->lock);
+		if (!queue)
+			break;
+		collq_queue_transport_failed(queue, error, ep);
+		collq_object_put(&queue->obj);
+		slot++;
+		cond_resched();
+	}
+}
+
+static void collq_endpoint_event_work(struct work_struct *work)
+{
+	struct collq_endpoint *ep =
+		container_of(work, struct collq_endpoint, event_work);
+	u32 state;
+	int error;
+
+	spin_lock_bh(&ep->lock);
+	state = ep->state;
+	error = ep->error;
+	spin_unlock_bh(&ep->lock);
+
+	collq_endpoint_fail_counters(ep);
+	if (state == IB_COLLQ_ENDPOINT_ERROR)
+		collq_endpoint_fail_queues(ep, error);
+	collq_object_put(&ep->obj);
+}
+
+/* A queue pair's asynchronous event. Any context. */
+static void collq_endpoint_qp_event(struct ib_event *event, void *data)
+{
+	struct collq_endpoint *ep = data;
+
+	switch (event->event) {
+	case IB_EVENT_QP_FATAL:
+	case IB_EVENT_QP_REQ_ERR:
+	case IB_EVENT_QP_ACCESS_ERR:
+	case IB_EVENT_DEVICE_FATAL:
+		collq_endpoint_fail(ep, -ENETDOWN);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Moves the queue pair to ERR, so that it flushes. May sleep. */
+void collq_endpoint_kill(struct collq_endpoint *ep)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+
+	if (ep->connected)
+		ib_modify_qp(ep->qp, &attr, IB_QP_STATE);
+}
+
+/*
+ * Destroys the queue pair. Its state is CLOSED, so nobody posts. After this no
+ * completion comes any more. May sleep.
+ */
+void collq_endpoint_teardown(struct collq_endpoint *ep)
+{
+	if (ep->connected)
+		ib_drain_qp(ep->qp);
+	ib_destroy_qp(ep->qp);
+	if (cancel_work_sync(&ep->event_work))
+		collq_object_put(&ep->obj);
+	collq_verbs_put_cq(ep->verbs, ep->cq, ep->cq_depth);
+	ep->qp = NULL;
+}
+
+static void collq_endpoint_destroy(struct collq_object *obj)
+{
+	struct collq_endpoint *ep = collq_endpoint_of(obj);
+	struct collq_endpoint *signal = ep->signal;
+
+	if (!collq_linger_begin(ep))
+		collq_endpoint_teardown(ep);
+	if (signal)
+		collq_object_unname(&signal->obj);
+}
+
+static void collq_endpoint_free(struct collq_object *obj)
+{
+	struct collq_endpoint *ep = collq_endpoint_of(obj);
+
+	xa_destroy(&ep->slots);
+	xa_destroy(&ep->aborts);
+	kvfree(ep->sends);
+	kfree(ep);
+}
+
+static const struct collq_object_ops collq_endpoint_ops = {
+	.type = IB_COLLQ_OBJECT_ENDPOINT,
+	.destroy = collq_endpoint_destroy,
+	.free = collq_endpoint_free,
+};
+
+/* The largest capacity that leaves room for the kernel's own messages. */
+u32 collq_endpoint_max_capacity(struct ib_device *ibdev)
+{
+	u32 own = COLLQ_REPOST_BATCH + COLLQ_CONTROL_RECVS + 1;
+
+	return min_t(u32, COLLQ_MAX_CAPACITY, ibdev->attrs.max_qp_wr - own);
+}
+
+/* Checks all that can be checked without the device. */
+static int collq_endpoint_check(const struct ib_collq_endpoint_create *attr,
+				struct ib_device *ibdev)
+{
+	u32 max_capacity = collq_endpoint_max_capacity(ibdev);
+
+	if (attr->probe_ms || attr->flags)
+		return -EOPNOTSUPP;
+	if ((attr->kind != IB_COLLQ_ENDPOINT_SIGNAL &&
+	     attr->kind != IB_COLLQ_ENDPOINT_MESSAGE) ||
+	    attr->__reserved[0] || attr->__reserved[1] ||
+	    !rdma_is_port_valid(ibdev, attr->port) ||
+	    attr->sl > 15 || attr->mtu > IB_MTU_4096 ||
+	    !attr->timeout || attr->timeout > 31 ||
+	    attr->retry_cnt > 6 || attr->rnr_retry > 7 ||
+	    !attr->send_capacity || attr->send_capacity > max_capacity ||
+	    !attr->recv_capacity || attr->recv_capacity > max_capacity ||
+	    attr->max_send_sge > ibdev->attrs.max_send_sge ||
+	    attr->max_recv_sge > ibdev->attrs.max_recv_sge)
+		return -EINVAL;
+	if (attr->kind == IB_COLLQ_ENDPOINT_SIGNAL &&
+	    (attr->max_send_sge || attr->max_recv_sge || attr->signal_endpoint))
+		return -EINVAL;
+	return 0;
+}
+
+static void collq_endpoint_init(struct collq_endpoint *ep,
+				const struct ib_collq_endpoint_create *attr)
+{
+	u32 i;
+
+	ep->attr = *attr;
+	spin_lock_init(&ep->lock);
+	INIT_LIST_HEAD(&ep->slot_waiters);
+	INIT_LIST_HEAD(&ep->pending_aborts);
+	INIT_WORK(&ep->event_work, collq_endpoint_event_work);
+	xa_init(&ep->slots);
+	xa_init(&ep->aborts);
+	ep->state = IB_COLLQ_ENDPOINT_NEW;
+
+	ep->send_depth = attr->send_capacity;
+	ep->recv_depth = attr->recv_capacity;
+	if (attr->kind == IB_COLLQ_ENDPOINT_SIGNAL) {
+		ep->recv_depth += COLLQ_CONTROL_RECVS + COLLQ_REPOST_BATCH;
+		ep->send_depth += COLLQ_CONTROL_SENDS;
+	} else {
+		/* The last operation before lingering. */
+		ep->send_depth += 1;
+	}
+
+	ep->recv_cqe.done = collq_endpoint_recv_done;
+	for (i = 0; i < COLLQ_REPOST_BATCH; i++) {
+		ep->repost[i].wr_cqe = &ep->recv_cqe;
+		if (i + 1 < COLLQ_REPOST_BATCH)
+			ep->repost[i].next = &ep->repost[i + 1];
+	}
+}
+
+static int collq_endpoint_alloc_sends(struct collq_endpoint *ep)
+{
+	u32 i;
+
+	ep->sends = kvcalloc(ep->send_depth, sizeof(*ep->sends),
+			     GFP_KERNEL_ACCOUNT);
+	if (!ep->sends)
+		return -ENOMEM;
+	for (i = 0; i < ep->send_depth; i++) {
+		ep->sends[i].cqe.done = collq_endpoint_send_done;
+		ep->sends[i].endpoint = ep;
+	}
+	return 0;
+}
+
+/* Each queue has one slot more than is used, for ib_drain_qp(). */
+static int collq_endpoint_create_qp(struct collq_endpoint *ep)
+{
+	struct ib_qp_init_attr init = {
+		.event_handler = collq_endpoint_qp_event,
+		.qp_context = ep,
+		.send_cq = ep->cq->cq,
+		.recv_cq = ep->cq->cq,
+		.cap = {
+			.max_send_wr = ep->send_depth + 1,
+			.max_recv_wr = ep->recv_depth + 1,
+			.max_send_sge = max(ep->attr.max_send_sge, 1U),
+			.max_recv_sge = max(ep->attr.max_recv_sge, 1U),
+		},
+		.sq_sig_type = IB_SIGNAL_REQ_WR,
+		.qp_type = IB_QPT_RC,
+	};
+
+	ep->qp = ib_create_qp(ep->verbs->pd, &init);
+	return PTR_ERR_OR_ZERO(ep->qp);
+}
+
+/**
+ * collq_endpoint_create - make an endpoint
+ * @ctx: the context
+ * @attr: what it is to be; id and address are filled in
+ * @signal: a message endpoint's signal endpoint, or NULL
+ *
+ * Called with ctx->mutex held. May sleep.
+ *
+ * Return: the endpoint, not published yet, or an ERR_PTR.
+ */
+struct collq_endpoint *
+collq_endpoint_create(struct collq_context *ctx,
+		      struct ib_collq_endpoint_create *attr,
+		      struct collq_endpoint *signal)
+{
+	struct ib_device *ibdev = ctx->verbs->pd->device;
+	struct ib_collq_address address;
+	struct collq_endpoint *ep;
+	int err;
+
+	err = collq_endpoint_check(attr, ibdev);
+	if (err)
+		return ERR_PTR(err);
+	if (attr->kind == IB_COLLQ_ENDPOINT_MESSAGE &&
+	    (!signal || signal->attr.kind != IB_COLLQ_ENDPOINT_SIGNAL))
+		return ERR_PTR(-EINVAL);
+
+	ep = kzalloc(sizeof(*ep), GFP_KERNEL_ACCOUNT);
+	if (!ep)
+		return ERR_PTR(-ENOMEM);
+	collq_endpoint_init(ep, attr);
+	err = collq_endpoint_alloc_sends(ep);
+	if (err)
+		goto err_free;
+
+	err = collq_object_init(ctx, &ep->obj, &collq_endpoint_ops);
+	if (err)
+		goto err_free_sends;
+
+	ep->verbs = ctx->verbs;
+	ep->cq_depth = ep->send_depth + ep->recv_depth + 2;
+	ep->cq = collq_verbs_get_cq(ep->verbs, ep->cq_depth);
+	if (IS_ERR(ep->cq)) {
+		err = PTR_ERR(ep->cq);
+		goto err_abort;
+	}
+	err = collq_endpoint_create_qp(ep);
+	if (err)
+		goto err_put_cq;
+	err = collq_address_make(ibdev, attr, ep->qp->qp_num, &address);
+	if (err)
+		goto err_destroy_qp;
+
+	if (signal) {
+		collq_object_name(&signal->obj);
+		ep->signal = signal;
+	}
+	ep->attr.id = ep->obj.id;
+	memcpy(ep->attr.address, &address, sizeof(address));
+	*attr = ep->attr;
+	return ep;
+
+err_destroy_qp:
+	ib_destroy_qp(ep->qp);
+err_put_cq:
+	collq_verbs_put_cq(ep->verbs, ep->cq, ep->cq_depth);
+err_abort:
+	collq_object_abort(&ep->obj);
+err_free_sends:
+	kvfree(ep->sends);
+err_free:
+	kfree(ep);
+	return ERR_PTR(err);
+}
+
+/* Room for so many messages that are not waited for yet: 0 or -ENOSPC. */
+int collq_endpoint_reserve(struct collq_endpoint *ep, u32 recvs)
+{
+	if (ep->attr.kind != IB_COLLQ_ENDPOINT_SIGNAL || !recvs)
+		return -EINVAL;
+	if (recvs > ep->attr.recv_capacity - ep->reserved_recvs)
+		return -ENOSPC;
+	ep->reserved_recvs += recvs;
+	return 0;
+}
+
+int collq_endpoint_release(struct collq_endpoint *ep, u32 recvs)
+{
+	if (ep->attr.kind != IB_COLLQ_ENDPOINT_SIGNAL || !recvs ||
+	    recvs > ep->reserved_recvs)
+		return -EINVAL;
+	ep->reserved_recvs -= recvs;
+	return 0;
+}
+
+void collq_endpoint_info(struct collq_endpoint *ep,
+			 struct ib_collq_endpoint_info *info)
+{
+	memset(info, 0, sizeof(*info));
+	info->create = ep->attr;
+	spin_lock_bh(&ep->lock);
+	memcpy(info->peer_address, &ep->peer_address,
+	       sizeof(info->peer_address));
+	info->state = ep->state;
+	info->error = ep->error;
+	info->reserved_recvs = ep->reserved_recvs;
+	info->sends = ep->total_sends;
+	info->sends_done = ep->total_sends - collq_endpoint_in_flight(ep);
+	info->messages = ep->messages;
+	info->dropped = ep->dropped;
+	spin_unlock_bh(&ep->lock);
+}

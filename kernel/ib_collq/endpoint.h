@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef COLLQ_ENDPOINT_H
+#define COLLQ_ENDPOINT_H
+
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+
+#include <rdma/ib_collq.h>
+#include <rdma/ib_verbs.h>
+
+#include "object.h"
+
+struct collq_counter;
+struct collq_cq;
+struct collq_queue;
+struct collq_verbs;
+
+/* Receives are given back to the adapter this many at a time. */
+#define COLLQ_REPOST_BATCH	8
+
+/* What the kernel itself may send and receive on a signal endpoint. */
+#define COLLQ_CONTROL_SENDS	2	/* an ABORT, and CLOSE */
+#define COLLQ_CONTROL_RECVS	2
+
+/**
+ * struct collq_send - a slot of the send queue
+ * @cqe: completion
+ * @endpoint: the endpoint
+ * @number: number of the send that is in this slot, counted from 0
+ */
+struct collq_send {
+	struct ib_cqe cqe;
+	struct collq_endpoint *endpoint;
+	u32 number;
+};
+
+/**
+ * struct collq_endpoint - one reliable connection to one peer
+ * @obj: common part
+ * @attr: as created, with id and address
+ * @peer_address: as connected
+ * @signal: a message endpoint's signal endpoint; named, or NULL
+ * @verbs: what the queue pair was made from; referenced by @cq
+ * @cq: completion queue of both directions
+ * @cq_depth: entries of @cq that are this endpoint's
+ * @qp: the queue pair; NULL when it's gone
+ * @connected: the queue pair has left RESET, and has receives posted; under
+ *	ctx->mutex until the endpoint is CLOSED, then it doesn't change
+ * @send_depth: slots of the send queue, control messages included
+ * @recv_depth: slots of the receive queue that are used
+ * @sends: one for each slot of the send queue
+ * @recv_cqe: completion of every receive
+ * @repost: a chain of receives, to post a batch
+ * @lock: protects all that follows. Nests inside a queue's lock; a counter's
+ *	lock, the run list and the linger list nest inside
+ * @state: IB_COLLQ_ENDPOINT_*, changed by collq_endpoint_set_state()
+ * @error: what it gives in IB_COLLQ_ENDPOINT_ERROR
+ * @posted: sends posted so far, modulo 2^32
+ * @retired: those known to have arrived
+ * @last_signaled: number of the last one that will complete visibly
+ * @recvs_posted: RECV tasks posted and not complete (message endpoint)
+ * @recvs_consumed: receives complete and not posted again (signal endpoint)
+ * @reserved_recvs: what users of the endpoint have reserved
+ * @total_sends: all sends, for describe
+ * @messages: all messages received
+ * @dropped: messages that nobody waited for
+ * @slot_waiters: queues parked for a slot of the send or the receive queue
+ * @pending_aborts: &struct collq_queue_link whose ABORT waits for a slot
+ * @slots: slot to &struct collq_counter. Stored to under ctx->mutex; looked up
+ *	under @lock in softirq
+ * @aborts: abort slot to &struct collq_queue_link, likewise
+ * @sends_counter: counts sends, or NULL
+ * @messages_counter: counts messages, or NULL
+ * @event_work: tells counters and queues of a failure or of CLOSE
+ * @lingering: it's in the device's list, and not cut short
+ * @linger_node: in that list, under its lock
+ * @linger_until: when lingering ends, in jiffies, under that lock too
+ */
+struct collq_endpoint {
+	struct collq_object obj;
+	struct ib_collq_endpoint_create attr;
+	struct ib_collq_address peer_address;
+	struct collq_endpoint *signal;
+	struct collq_verbs *verbs;
+	struct collq_cq *cq;
+	u32 cq_depth;
+	struct ib_qp *qp;
+	bool connected;
+	u32 send_depth;
+	u32 recv_depth;
+	struct collq_send *sends;
+	struct ib_cqe recv_cqe;
+	struct ib_recv_wr repost[COLLQ_REPOST_BATCH];
+
+	spinlock_t lock;
+	u32 state;
+	int error;
+	u32 posted;
+	u32 retired;
+	u32 last_signaled;
+	u32 recvs_posted;
+	u32 recvs_consumed;
+	u32 reserved_recvs;
+	u64 total_sends;
+	u64 messages;
+	u64 dropped;
+	struct list_head slot_waiters;
+	struct list_head pending_aborts;
+	struct xarray slots;
+	struct xarray aborts;
+	struct collq_counter *sends_counter;
+	struct collq_counter *messages_counter;
+	struct work_struct event_work;
+	bool lingering;
+	struct list_head linger_node;
+	unsigned long linger_until;
+};
+
+static inline struct collq_endpoint *
+collq_endpoint_of(struct collq_object *obj)
+{
+	return container_of(obj, struct collq_endpoint, obj);
+}
+
+/* endpoint.c: life and state */
+struct collq_endpoint *
+collq_endpoint_create(struct collq_context *ctx,
+		      struct ib_collq_endpoint_create *attr,
+		      struct collq_endpoint *signal);
+void collq_endpoint_set_state(struct collq_endpoint *ep, u32 state, int error);
+void collq_endpoint_fail(struct collq_endpoint *ep, int error);
+void collq_endpoint_peer_closed(struct collq_endpoint *ep);
+int collq_endpoint_error(const struct collq_endpoint *ep);
+u32 collq_endpoint_max_capacity(struct ib_device *ibdev);
+int collq_endpoint_reserve(struct collq_endpoint *ep, u32 recvs);
+int collq_endpoint_release(struct collq_endpoint *ep, u32 recvs);
+void collq_endpoint_kill(struct collq_endpoint *ep);
+void collq_endpoint_teardown(struct collq_endpoint *ep);
+void collq_endpoint_info(struct collq_endpoint *ep,
+			 struct ib_collq_endpoint_info *info);
+
+/* connect.c */
+int collq_endpoint_connect(struct collq_endpoint *ep,
+			   const struct ib_collq_address *peer);
+
+/* transfer.c: sends and receives */
+
+/* The queue has been parked: it goes on when there is a free slot. */
+#define COLLQ_PARKED	1
+
+int collq_endpoint_send(struct collq_endpoint *ep, struct collq_queue *queue,
+			u32 imm, bool signal);
+int collq_endpoint_recv(struct collq_endpoint *ep, struct collq_queue *queue);
+int collq_endpoint_post_recvs(struct collq_endpoint *ep);
+int collq_endpoint_post_control(struct collq_endpoint *ep, u32 imm);
+int collq_endpoint_post_probe(struct collq_endpoint *ep);
+void collq_endpoint_send_done(struct ib_cq *cq, struct ib_wc *wc);
+void collq_endpoint_recv_done(struct ib_cq *cq, struct ib_wc *wc);
+void collq_endpoint_wake_waiters(struct collq_endpoint *ep);
+
+static inline u32 collq_endpoint_in_flight(const struct collq_endpoint *ep)
+{
+	return ep->posted - ep->retired;
+}
+
+#endif /* COLLQ_ENDPOINT_H */

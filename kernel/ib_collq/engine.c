@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The engine: carries out the tasks of a graph in order, from whatever context
+ * makes the next one possible.
+ *
+ * A running graph's whole state is a position in its queue. The engine walks
+ * from there until a WAIT is not satisfied or an endpoint has no slot free;
+ * then the queue is parked at that counter or endpoint, and whoever raises the
+ * one or frees a slot of the other takes it from there and wakes it. Exactly
+ * one of them does, so that a queue is in one place at a time: idle, parked, in
+ * a run list, or being walked with its lock held.
+ *
+ * Waking doesn't run the queue but puts it on a list of this CPU, which the
+ * outermost entry into the engine works off before it leaves. So no queue runs
+ * with another one's lock held, nothing recurses however local signals are
+ * chained, and one budget bounds what a completion costs in softirq. What is
+ * left over goes to a worker.
+ *
+ * Every caller is in process context with bottom halves off, or in softirq; no
+ * hardirq comes here. The engine knows no user pointer and no front end.
+ */
+#include <linux/percpu.h>
+#include <linux/workqueue.h>
+
+#include "counter.h"
+#include "device.h"
+#include "endpoint.h"
+#include "engine.h"
+#include "graph.h"
+#include "limits.h"
+#include "queue.h"
+
+/**
+ * struct collq_runner - the queues that this CPU has to run
+ * @queues: woken and not run yet; each holds a reference
+ * @depth: entries into the engine that have not left
+ * @budget: tasks that the outermost entry may still carry out
+ */
+struct collq_runner {
+	struct list_head queues;
+	unsigned int depth;
+	unsigned int budget;
+};
+
+static DEFINE_PER_CPU(struct collq_runner, collq_runner);
+
+/* Queues that exceeded a budget, for the worker. */
+static DEFINE_SPINLOCK(collq_overflow_lock);
+static LIST_HEAD(collq_overflow);
+
+static void collq_engine_work(struct work_struct *work);
+static DECLARE_WORK(collq_overflow_work, collq_engine_work);
+
+/* Before anything that may wake a queue. Disables bottom halves. */
+void collq_engine_enter(void)
+{
+	struct collq_runner *runner;
+
+	local_bh_disable();
+	runner = this_cpu_ptr(&collq_runner);
+	if (!runner->depth++)
+		runner->budget = COLLQ_ENGINE_BUDGET;
+}
+
+/* Puts a queue that was unparked on the run list, with the caller's reference. */
+void collq_engine_wake(struct collq_queue *queue)
+{
+	struct collq_runner *runner = this_cpu_ptr(&collq_runner);
+
+	WARN_ON_ONCE(!runner->depth);
+	list_add_tail(&queue->run_node, &runner->queues);
+}
+
+static void collq_engine_run(struct collq_queue *queue)
+{
+	spin_lock(&queue->lock);
+	collq_engine_run_locked(queue);
+	spin_unlock(&queue->lock);
+	collq_object_put(&queue->obj);
+}
+
+/* The outermost entry runs what it and those inside it have woken. */
+void collq_engine_exit(void)
+{
+	struct collq_runner *runner = this_cpu_ptr(&collq_runner);
+	struct collq_queue *queue;
+
+	if (runner->depth == 1) {
+		while (!list_empty(&runner->queues) && runner->budget) {
+			queue = list_first_entry(&runner->queues,
+						 struct collq_queue, run_node);
+			list_del_init(&queue->run_node);
+			collq_engine_run(queue);
+		}
+		if (!list_empty(&runner->queues)) {
+			spin_lock(&collq_overflow_lock);
+			list_splice_tail_init(&runner->queues, &collq_overflow);
+			spin_unlock(&collq_overflow_lock);
+			queue_work(collq_wq, &collq_overflow_work);
+		}
+	}
+	runner->depth--;
+	local_bh_enable();
+}
+
+static void collq_engine_work(struct work_struct *work)
+{
+	struct collq_queue *queue;
+
+	for (;;) {
+		collq_engine_enter();
+		spin_lock(&collq_overflow_lock);
+		queue = list_first_entry_or_null(&collq_overflow,
+						 struct collq_queue, run_node);
+		if (queue)
+			list_del_init(&queue->run_node);
+		spin_unlock(&collq_overflow_lock);
+		if (queue)
+			collq_engine_wake(queue);
+		collq_engine_exit();
+		if (!queue)
+			return;
+		cond_resched();
+	}
+}
+
+static int collq_engine_wait(struct collq_queue *queue,
+			     const struct collq_step *step)
+{
+	int ret;
+
+	/* Before it can be woken: what unparks it must know where from. */
+	queue->parked_counter = step->counter;
+	ret = collq_counter_consume(step->counter, step->count, queue);
+	if (ret == COLLQ_PARKED)
+		collq_queue_set_state(queue, IB_COLLQ_QUEUE_WAITING);
+	else
+		queue->parked_counter = NULL;
+	return ret;
+}
+
+/* 0, COLLQ_PARKED, or why the graph fails. */
+static int collq_engine_step(struct collq_queue *queue,
+			     const struct collq_step *step)
+{
+	int ret;
+
+	if (step->opcode == IB_COLLQ_TASK_WAIT)
+		return collq_engine_wait(queue, step);
+
+	if (step->opcode == IB_COLLQ_TASK_RECV)
+		ret = collq_endpoint_recv(step->endpoint, queue);
+	else
+		ret = collq_endpoint_send(step->endpoint, queue, step->imm,
+					  step->endpoint->attr.kind ==
+					  IB_COLLQ_ENDPOINT_SIGNAL);
+	if (ret == COLLQ_PARKED) {
+		queue->parked_endpoint = step->endpoint;
+		collq_queue_set_state(queue, IB_COLLQ_QUEUE_BLOCKED);
+	}
+	return ret;
+}
+
+static const struct collq_endpoint *
+collq_engine_culprit(const struct collq_step *step)
+{
+	if (step->opcode == IB_COLLQ_TASK_WAIT)
+		return step->counter->endpoint;
+	return step->endpoint;
+}
+
+/*
+ * Walks a queue that is not parked until it is, or has nothing left to do. One
+ * that was woken but failed meanwhile has nothing to do.
+ */
+void collq_engine_run_locked(struct collq_queue *queue)
+{
+	static const struct collq_result success = {
+		.task = IB_COLLQ_NO_TASK,
+	};
+	struct collq_runner *runner = this_cpu_ptr(&collq_runner);
+	struct collq_submission *sub;
+	const struct collq_step *step;
+	int ret;
+
+	lockdep_assert_held(&queue->lock);
+
+	queue->parked_counter = NULL;
+	queue->parked_endpoint = NULL;
+	while ((sub = collq_queue_current(queue))) {
+		for (; queue->task < sub->graph->nr_tasks; queue->task++) {
+			if (!runner->budget) {
+				collq_object_get(&queue->obj);
+				collq_engine_wake(queue);
+				return;
+			}
+			runner->budget--;
+			step = &sub->graph->steps[queue->task];
+			ret = collq_engine_step(queue, step);
+			if (ret == COLLQ_PARKED)
+				return;
+			if (ret) {
+				collq_queue_fail_locked(queue, ret,
+							collq_engine_culprit(step));
+				return;
+			}
+		}
+		collq_queue_complete(queue, sub, &success);
+	}
+}
+
+void collq_engine_init(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		INIT_LIST_HEAD(&per_cpu(collq_runner, cpu).queues);
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * A counter that an eventfd raises: whatever can write to one (a thread, a GPU
+ * driver's callback, io_uring) can trigger a graph without knowing of it.
+ *
+ * The listener sits in the eventfd's wait queue. It's called back with that
+ * queue's lock held and interrupts off, possibly in hardirq, so it only takes
+ * the count; a worker raises the counter. The listener holds the file, so the
+ * eventfd can't go first.
+ */
+#include <linux/eventfd.h>
+#include <linux/file.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#include "counter.h"
+#include "device.h"
+#include "engine.h"
+
+/*
+ * An eventfd in semaphore mode gives out one at a time. What is more than this
+ * waits for the next write.
+ */
+#define COLLQ_EVENTFD_READS	64
+
+/**
+ * struct collq_eventfd - a listener on an eventfd
+ * @counter: the counter; it outlives the listener
+ * @file: the eventfd's file; referenced
+ * @eventfd: the same, as its own interface wants it; referenced
+ * @head: the eventfd's wait queue; its lock protects @pending
+ * @wait: our entry there
+ * @poll: how it gets there
+ * @pending: what was taken and not raised yet
+ * @work: raises the counter
+ */
+struct collq_eventfd {
+	struct collq_counter *counter;
+	struct file *file;
+	struct eventfd_ctx *eventfd;
+	wait_queue_head_t *head;
+	wait_queue_entry_t wait;
+	poll_table poll;
+	u64 pending;
+	struct work_struct work;
+};
+
+/* Takes what is in the eventfd. Called with the wait queue's lock held. */
+static void collq_eventfd_take(struct collq_eventfd *listener)
+{
+	u64 count;
+	int i;
+
+	for (i = 0; i < COLLQ_EVENTFD_READS; i++) {
+		eventfd_ctx_do_read(listener->eventfd, &count);
+		if (!count)
+			break;
+		listener->pending += count;
+	}
+	if (listener->pending)
+		queue_work(collq_wq, &listener->work);
+}
+
+static int collq_eventfd_wakeup(wait_queue_entry_t *wait, unsigned int mode,
+				int sync, void *key)
+{
+	struct collq_eventfd *listener =
+		container_of(wait, struct collq_eventfd, wait);
+
+	if (key_to_poll(key) & EPOLLIN)
+		collq_eventfd_take(listener);
+	return 0;
+}
+
+static void collq_eventfd_work(struct work_struct *work)
+{
+	struct collq_eventfd *listener =
+		container_of(work, struct collq_eventfd, work);
+	u64 count;
+
+	spin_lock_irq(&listener->head->lock);
+	count = listener->pending;
+	listener->pending = 0;
+	spin_unlock_irq(&listener->head->lock);
+	if (!count)
+		return;
+
+	collq_engine_enter();
+	/* 2^64 writes are not to be had; a count that wraps is lost. */
+	collq_counter_raise(listener->counter, count);
+	collq_engine_exit();
+}
+
+static void collq_eventfd_queue(struct file *file, wait_queue_head_t *head,
+				poll_table *poll)
+{
+	struct collq_eventfd *listener =
+		container_of(poll, struct collq_eventfd, poll);
+
+	listener->head = head;
+	add_wait_queue(head, &listener->wait);
+}
+
+/* May sleep. */
+struct collq_eventfd *collq_eventfd_listen(int fd, struct collq_counter *counter)
+{
+	struct collq_eventfd *listener;
+	int err;
+
+	listener = kzalloc(sizeof(*listener), GFP_KERNEL_ACCOUNT);
+	if (!listener)
+		return ERR_PTR(-ENOMEM);
+
+	listener->counter = counter;
+	INIT_WORK(&listener->work, collq_eventfd_work);
+	init_waitqueue_func_entry(&listener->wait, collq_eventfd_wakeup);
+	init_poll_funcptr(&listener->poll, collq_eventfd_queue);
+
+	listener->file = eventfd_fget(fd);
+	if (IS_ERR(listener->file)) {
+		err = PTR_ERR(listener->file);
+		goto err_free;
+	}
+	listener->eventfd = eventfd_ctx_fileget(listener->file);
+	if (IS_ERR(listener->eventfd)) {
+		err = PTR_ERR(listener->eventfd);
+		goto err_fput;
+	}
+
+	if (vfs_poll(listener->file, &listener->poll) & EPOLLIN) {
+		spin_lock_irq(&listener->head->lock);
+		collq_eventfd_take(listener);
+		spin_unlock_irq(&listener->head->lock);
+	}
+	return listener;
+
+err_fput:
+	fput(listener->file);
+err_free:
+	kfree(listener);
+	return ERR_PTR(err);
+}
+
+/* What was written before is counted or lost, what is written after stays. */
+void collq_eventfd_stop(struct collq_eventfd *listener)
+{
+	remove_wait_queue(listener->head, &listener->wait);
+	cancel_work_sync(&listener->work);
+	eventfd_ctx_put(listener->eventfd);
+	fput(listener->file);
+	kfree(listener);
+}

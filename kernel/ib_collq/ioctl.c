@@ -1,0 +1,543 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The commands of the character device.
+ *
+ * Structures are copied in as the ABI header says, ids are looked up, and
+ * what is below gets objects and values. Structures are copied back whether the
+ * command succeeded or not. What creates, names or destroys objects runs with
+ * the context's mutex; what submits and waits doesn't.
+ */
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include <rdma/ib_verbs.h>
+
+#include "context.h"
+#include "counter.h"
+#include "device.h"
+#include "endpoint.h"
+#include "engine.h"
+#include "graph.h"
+#include "ioctl.h"
+#include "limits.h"
+#include "queue.h"
+#include "ring.h"
+
+static int collq_ioctl_query(struct collq_ioctl *io)
+{
+	struct ib_device *ibdev = io->ctx->device->ibdev;
+	struct ib_collq_query *query = &io->arg.query;
+	struct collq_graph_limits limits;
+	u32 size = query->size;
+
+	collq_graph_limits(io->ctx, &limits);
+	*query = (struct ib_collq_query) {
+		.size = size,
+		.abi_version = IB_COLLQ_ABI_VERSION,
+		.protocol_version = IB_COLLQ_PROTOCOL_VERSION,
+		.features = limits.features,
+		.max_message = limits.max_message,
+		.max_objects = COLLQ_MAX_OBJECTS,
+		.max_endpoints = COLLQ_MAX_ENDPOINTS,
+		.max_capacity = collq_endpoint_max_capacity(ibdev),
+		.max_slots = limits.max_slots,
+		.max_tasks = limits.max_tasks,
+		.max_sges = limits.max_sges,
+		.max_send_sge = ibdev->attrs.max_send_sge,
+		.max_recv_sge = ibdev->attrs.max_recv_sge,
+		.max_buffers = limits.max_buffers,
+		.max_queue_depth = COLLQ_MAX_QUEUE_DEPTH,
+		.max_queue_endpoints = COLLQ_MAX_QUEUE_ENDPOINTS,
+		.max_ring_entries = COLLQ_MAX_RING_ENTRIES,
+		.max_batch = COLLQ_MAX_BATCH,
+		.nr_ports = ibdev->phys_port_cnt,
+	};
+	memcpy(query->instance, collq_instance, sizeof(query->instance));
+	strscpy(query->device, dev_name(&ibdev->dev), sizeof(query->device));
+	return 0;
+}
+
+static int collq_ioctl_counter_raise(struct collq_ioctl *io)
+{
+	struct ib_collq_counter_raise *raise = &io->arg.raise;
+	struct collq_counter *counter;
+	struct collq_object *obj;
+	int err = -EINVAL;
+
+	if (raise->__reserved || !raise->count)
+		return -EINVAL;
+	obj = collq_object_find(io->ctx, raise->counter,
+				IB_COLLQ_OBJECT_COUNTER);
+	if (!obj)
+		return -ENOENT;
+	counter = collq_counter_of(obj);
+	if (counter->source == IB_COLLQ_SOURCE_USER) {
+		collq_engine_enter();
+		err = collq_counter_raise(counter, raise->count);
+		collq_engine_exit();
+	}
+	collq_object_put(obj);
+	return err;
+}
+
+static int collq_ioctl_counter_read(struct collq_ioctl *io)
+{
+	struct ib_collq_counter_read *read = &io->arg.read;
+	struct collq_object *obj;
+	int error;
+
+	obj = collq_object_find(io->ctx, read->counter,
+				IB_COLLQ_OBJECT_COUNTER);
+	if (!obj)
+		return -ENOENT;
+	collq_counter_read(collq_counter_of(obj), &read->raised,
+			   &read->consumed, &error);
+	read->error = error;
+	collq_object_put(obj);
+	return 0;
+}
+
+static int collq_ioctl_ring_create(struct collq_ioctl *io)
+{
+	struct ib_collq_ring_create *attr = &io->arg.ring;
+	struct collq_ring *ring;
+
+	if (attr->__reserved || attr->eventfd < -1)
+		return -EINVAL;
+	ring = collq_ring_create(io->ctx, attr->entries, attr->eventfd);
+	if (IS_ERR(ring))
+		return PTR_ERR(ring);
+	collq_ring_attributes(ring, attr);
+	io->created = &ring->obj;
+	return 0;
+}
+
+static void collq_put_links(struct collq_queue_link_attr *links, u32 nr)
+{
+	while (nr--)
+		collq_object_put(&links[nr].endpoint->obj);
+	kvfree(links);
+}
+
+/* The endpoints of a queue to be, referenced. */
+static struct collq_queue_link_attr *
+collq_get_links(struct collq_context *ctx,
+		const struct ib_collq_queue_create *attr)
+{
+	struct collq_queue_link_attr *links;
+	struct collq_object *obj;
+	u32 i;
+	int err;
+
+	if (attr->nr_endpoints > COLLQ_MAX_QUEUE_ENDPOINTS ||
+	    attr->entry_size < sizeof(links->attr))
+		return ERR_PTR(-EINVAL);
+	links = kvcalloc(attr->nr_endpoints, sizeof(*links),
+			 GFP_KERNEL_ACCOUNT);
+	if (!links)
+		return ERR_PTR(-ENOMEM);
+
+	for (i = 0; i < attr->nr_endpoints; i++) {
+		err = copy_struct_from_user(&links[i].attr,
+					    sizeof(links[i].attr),
+					    u64_to_user_ptr(attr->endpoints) +
+					    (size_t)i * attr->entry_size,
+					    attr->entry_size);
+		if (err)
+			goto err_put;
+		obj = collq_object_find(ctx, links[i].attr.endpoint,
+					IB_COLLQ_OBJECT_ENDPOINT);
+		if (!obj) {
+			err = -ENOENT;
+			goto err_put;
+		}
+		links[i].endpoint = collq_endpoint_of(obj);
+	}
+	return links;
+
+err_put:
+	collq_put_links(links, i);
+	return ERR_PTR(err);
+}
+
+static int collq_ioctl_queue_create(struct collq_ioctl *io)
+{
+	struct ib_collq_queue_create *attr = &io->arg.queue;
+	struct collq_queue_link_attr *links = NULL;
+	struct collq_queue *queue;
+	struct collq_object *ring;
+	int err = 0;
+
+	if (attr->__reserved)
+		return -EINVAL;
+	ring = collq_object_find(io->ctx, attr->ring, IB_COLLQ_OBJECT_RING);
+	if (!ring)
+		return -ENOENT;
+	if (attr->nr_endpoints) {
+		links = collq_get_links(io->ctx, attr);
+		if (IS_ERR(links)) {
+			err = PTR_ERR(links);
+			goto out_put_ring;
+		}
+	}
+
+	queue = collq_queue_create(io->ctx, collq_ring_of(ring), attr->depth,
+				   links, attr->nr_endpoints);
+	if (IS_ERR(queue)) {
+		err = PTR_ERR(queue);
+	} else {
+		attr->id = queue->obj.id;
+		io->created = &queue->obj;
+	}
+	if (links)
+		collq_put_links(links, attr->nr_endpoints);
+out_put_ring:
+	collq_object_put(ring);
+	return err;
+}
+
+static struct collq_object *collq_graph_find(void *data, u32 id, u32 type)
+{
+	return collq_object_find(data, id, type);
+}
+
+/* The tasks of a graph to be. */
+static struct ib_collq_task *
+collq_get_tasks(const struct ib_collq_graph_create *attr)
+{
+	struct ib_collq_task *tasks;
+	u32 i;
+	int err;
+
+	if (attr->task_size < sizeof(*tasks))
+		return ERR_PTR(-EINVAL);
+	tasks = kvmalloc_array(attr->nr_tasks, sizeof(*tasks),
+			       GFP_KERNEL_ACCOUNT);
+	if (!tasks)
+		return ERR_PTR(-ENOMEM);
+	for (i = 0; i < attr->nr_tasks; i++) {
+		err = copy_struct_from_user(&tasks[i], sizeof(tasks[i]),
+					    u64_to_user_ptr(attr->tasks) +
+					    (size_t)i * attr->task_size,
+					    attr->task_size);
+		if (err) {
+			kvfree(tasks);
+			return ERR_PTR(err);
+		}
+	}
+	return tasks;
+}
+
+static int collq_ioctl_graph_create(struct collq_ioctl *io)
+{
+	struct ib_collq_graph_create *attr = &io->arg.graph;
+	struct collq_graph_source source = {
+		.nr_tasks = attr->nr_tasks,
+		.find = collq_graph_find,
+		.data = io->ctx,
+	};
+	struct collq_refusal refusal = { .task = IB_COLLQ_NO_TASK };
+	struct collq_graph_limits limits;
+	struct collq_graph *graph;
+	int err;
+
+	collq_graph_limits(io->ctx, &limits);
+	err = collq_graph_check_size(&limits, attr->nr_tasks, attr->nr_sges,
+				     attr->nr_buffers, &refusal);
+	if (err)
+		goto out_refusal;
+	source.tasks = collq_get_tasks(attr);
+	if (IS_ERR(source.tasks)) {
+		err = PTR_ERR(source.tasks);
+		goto out_refusal;
+	}
+	graph = collq_graph_create(io->ctx, &source, &refusal);
+	if (IS_ERR(graph)) {
+		err = PTR_ERR(graph);
+		kvfree(source.tasks);
+		goto out_refusal;
+	}
+	attr->id = graph->obj.id;
+	io->created = &graph->obj;
+out_refusal:
+	attr->refused_task = refusal.task;
+	attr->refused_reason = refusal.reason;
+	attr->refused_needed = refusal.needed;
+	attr->refused_limit = refusal.limit;
+	return err;
+}
+
+/* Buffer slots and what is given for them must agree; there are none yet. */
+static int collq_check_bindings(const struct collq_graph *graph, u32 nr)
+{
+	return nr == graph->nr_buffers ? 0 : -EINVAL;
+}
+
+static int collq_submit(struct collq_ioctl *io, struct collq_queue *queue,
+			const struct ib_collq_queue_submit *attr, u64 *sequence)
+{
+	struct collq_submit submit = {
+		.user_data = attr->user_data,
+		.deadline = attr->deadline,
+	};
+	struct collq_object *graph;
+	int err;
+
+	graph = collq_object_find(io->ctx, attr->graph, IB_COLLQ_OBJECT_GRAPH);
+	if (!graph)
+		return -ENOENT;
+	submit.graph = collq_graph_of(graph);
+	err = collq_check_bindings(submit.graph, attr->nr_bindings);
+	if (!err)
+		err = collq_queue_submit(queue, &submit, sequence);
+	collq_object_put(graph);
+	return err;
+}
+
+static int collq_ioctl_submit(struct collq_ioctl *io)
+{
+	struct ib_collq_queue_submit *attr = &io->arg.submit;
+	struct collq_object *queue;
+	int err;
+
+	queue = collq_object_find(io->ctx, attr->queue, IB_COLLQ_OBJECT_QUEUE);
+	if (!queue)
+		return -ENOENT;
+	err = collq_submit(io, collq_queue_of(queue), attr, &attr->sequence);
+	collq_object_put(queue);
+	return err;
+}
+
+static int collq_ioctl_wait(struct collq_ioctl *io)
+{
+	struct ib_collq_queue_wait *attr = &io->arg.wait;
+	struct collq_result result = {};
+	struct collq_object *obj;
+	int err;
+
+	if (!attr->queue == !attr->ring || (attr->ring && attr->sequence))
+		return -EINVAL;
+	if (attr->ring) {
+		obj = collq_object_find(io->ctx, attr->ring,
+					IB_COLLQ_OBJECT_RING);
+		if (!obj)
+			return -ENOENT;
+		err = collq_ring_wait(collq_ring_of(obj), attr->deadline);
+		collq_object_put(obj);
+		return err;
+	}
+
+	obj = collq_object_find(io->ctx, attr->queue, IB_COLLQ_OBJECT_QUEUE);
+	if (!obj)
+		return -ENOENT;
+	err = collq_queue_wait(collq_queue_of(obj), attr->sequence,
+			       attr->deadline, &result);
+	collq_object_put(obj);
+	attr->status = result.status;
+	attr->task = result.task;
+	attr->endpoint = result.endpoint;
+	attr->label = result.label;
+	return err;
+}
+
+static int collq_ioctl_submit_wait(struct collq_ioctl *io)
+{
+	struct ib_collq_queue_submit_wait __user *user = io->user;
+	struct ib_collq_queue_submit_wait *attr = &io->arg.submit_wait;
+	struct collq_result result = {};
+	struct collq_object *queue;
+	int err = 0;
+
+	BUILD_BUG_ON(offsetof(struct ib_collq_queue_submit, sequence) !=
+		     offsetof(struct ib_collq_queue_submit_wait, sequence));
+
+	queue = collq_object_find(io->ctx, attr->queue, IB_COLLQ_OBJECT_QUEUE);
+	if (!queue)
+		return -ENOENT;
+	if (!attr->sequence) {
+		err = collq_submit(io, collq_queue_of(queue), (void *)attr,
+				   &attr->sequence);
+		/* Before sleeping: if a signal ends it, the rest is waiting. */
+		if (!err && put_user(attr->sequence, &user->sequence))
+			err = -EFAULT;
+	}
+	if (!err)
+		err = collq_queue_wait(collq_queue_of(queue), attr->sequence,
+				       attr->wait_deadline, &result);
+	collq_object_put(queue);
+	attr->status = result.status;
+	attr->task = result.task;
+	attr->endpoint = result.endpoint;
+	attr->label = result.label;
+	return err;
+}
+
+static int collq_ioctl_cancel(struct collq_ioctl *io)
+{
+	struct ib_collq_queue_cancel *attr = &io->arg.cancel;
+	struct collq_object *queue;
+	int err;
+
+	if (attr->__reserved)
+		return -EINVAL;
+	queue = collq_object_find(io->ctx, attr->queue, IB_COLLQ_OBJECT_QUEUE);
+	if (!queue)
+		return -ENOENT;
+	err = collq_queue_cancel(collq_queue_of(queue), attr->sequence);
+	collq_object_put(queue);
+	return err;
+}
+
+static int collq_ioctl_later(struct collq_ioctl *io)
+{
+	return -EOPNOTSUPP;
+}
+
+/**
+ * struct collq_command - a command of its own structure
+ * @cmd: number
+ * @size: of the structure as this kernel knows it
+ * @min: up to the last member that any caller must have
+ * @locked: to be run with the context's mutex
+ * @flags: flags that it knows
+ * @run: what it does
+ */
+struct collq_command {
+	unsigned int cmd;
+	u32 size;
+	u32 min;
+	bool locked;
+	u32 flags;
+	int (*run)(struct collq_ioctl *io);
+};
+
+#define COLLQ_COMMAND(_cmd, _type, _last, _locked, _run) {		\
+	.cmd = _cmd,							\
+	.size = sizeof(struct _type),					\
+	.min = offsetofend(struct _type, _last),			\
+	.locked = _locked,						\
+	.run = _run,							\
+}
+
+static const struct collq_command collq_commands[] = {
+	COLLQ_COMMAND(IB_COLLQ_QUEUE_SUBMIT_WAIT, ib_collq_queue_submit_wait,
+		      label, false, collq_ioctl_submit_wait),
+	COLLQ_COMMAND(IB_COLLQ_QUEUE_SUBMIT, ib_collq_queue_submit,
+		      sequence, false, collq_ioctl_submit),
+	COLLQ_COMMAND(IB_COLLQ_QUEUE_WAIT, ib_collq_queue_wait,
+		      label, false, collq_ioctl_wait),
+	COLLQ_COMMAND(IB_COLLQ_QUEUE_CANCEL, ib_collq_queue_cancel,
+		      sequence, false, collq_ioctl_cancel),
+	COLLQ_COMMAND(IB_COLLQ_COUNTER_RAISE, ib_collq_counter_raise,
+		      count, false, collq_ioctl_counter_raise),
+	COLLQ_COMMAND(IB_COLLQ_COUNTER_READ, ib_collq_counter_read,
+		      consumed, false, collq_ioctl_counter_read),
+	COLLQ_COMMAND(IB_COLLQ_QUERY, ib_collq_query,
+		      device, false, collq_ioctl_query),
+	COLLQ_COMMAND(IB_COLLQ_RING_CREATE, ib_collq_ring_create,
+		      __reserved, true, collq_ioctl_ring_create),
+	COLLQ_COMMAND(IB_COLLQ_QUEUE_CREATE, ib_collq_queue_create,
+		      __reserved, true, collq_ioctl_queue_create),
+	COLLQ_COMMAND(IB_COLLQ_GRAPH_CREATE, ib_collq_graph_create,
+		      refused_limit, true, collq_ioctl_graph_create),
+	{
+		.cmd = IB_COLLQ_OBJECT_DESCRIBE,
+		.size = sizeof(struct ib_collq_object_describe),
+		.min = offsetofend(struct ib_collq_object_describe, __reserved),
+		.locked = true,
+		.flags = IB_COLLQ_DESCRIBE_NEXT | IB_COLLQ_DESCRIBE_SGES,
+		.run = collq_ioctl_describe,
+	},
+	COLLQ_COMMAND(IB_COLLQ_OBJECT_RESET, ib_collq_object_reset,
+		      address, true, collq_ioctl_later),
+	COLLQ_COMMAND(IB_COLLQ_REGION_CREATE, ib_collq_region_create,
+		      id, true, collq_ioctl_later),
+	COLLQ_COMMAND(IB_COLLQ_ZONE_OFFER, ib_collq_zone_offer,
+		      zone, true, collq_ioctl_later),
+};
+
+/* All batches are alike but for their entries. */
+static const struct collq_command collq_batch_command =
+	COLLQ_COMMAND(0, ib_collq_batch, __reserved, true, NULL);
+
+static const struct collq_command *collq_find_command(unsigned int cmd)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(collq_commands); i++) {
+		if (collq_commands[i].cmd == cmd)
+			return &collq_commands[i];
+	}
+	return collq_batch_knows(cmd) ? &collq_batch_command : NULL;
+}
+
+static long collq_run_command(struct collq_ioctl *io, unsigned int cmd,
+			      const struct collq_command *command)
+{
+	/* Every structure starts with size and flags. */
+	if (io->arg.query.flags & ~command->flags)
+		return -EOPNOTSUPP;
+	if (command->run)
+		return command->run(io);
+	return collq_batch_run(io, cmd);
+}
+
+/* An object is there for others only once its creator knows its id. */
+static long collq_write_back(struct collq_ioctl *io, u32 size, long ret)
+{
+	bool fault = copy_to_user(io->user, &io->arg, size);
+
+	if (io->created) {
+		if (fault)
+			collq_object_remove(io->created);
+		else
+			collq_object_finalize(io->created);
+	}
+	return fault ? -EFAULT : ret;
+}
+
+/**
+ * collq_ioctl_run - carry out a command
+ * @ctx: the context; the caller is its owner, the device is there
+ * @cmd: the command
+ * @user: its structure
+ *
+ * May sleep.
+ *
+ * Return: as in the ABI header.
+ */
+long collq_ioctl_run(struct collq_context *ctx, unsigned int cmd,
+		     void __user *user)
+{
+	const struct collq_command *command = collq_find_command(cmd);
+	struct collq_ioctl io;
+	u32 size;
+	long ret;
+
+	if (!command)
+		return -ENOTTY;
+	if (get_user(size, (u32 __user *)user))
+		return -EFAULT;
+	if (size < command->min)
+		return -EINVAL;
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	ret = copy_struct_from_user(&io.arg, command->size, user, size);
+	if (ret)
+		return ret;
+	/* It may have changed since; it isn't looked at again. */
+	io.arg.query.size = size;
+	io.ctx = ctx;
+	io.user = user;
+	io.created = NULL;
+
+	if (command->locked && mutex_lock_killable(&ctx->mutex))
+		return -EINTR;
+	ret = collq_run_command(&io, cmd, command);
+	ret = collq_write_back(&io, min(size, command->size), ret);
+	if (command->locked)
+		mutex_unlock(&ctx->mutex);
+	return ret;
+}

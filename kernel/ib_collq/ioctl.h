@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef COLLQ_IOCTL_H
+#define COLLQ_IOCTL_H
+
+#include <linux/types.h>
+
+#include <rdma/ib_collq.h>
+
+struct collq_context;
+struct collq_object;
+
+/**
+ * struct collq_ioctl - a command under way
+ * @ctx: the context
+ * @user: the caller's structure
+ * @created: an object to be published if its id reaches the caller
+ * @arg: our copy of the structure; written back when the command is done
+ */
+struct collq_ioctl {
+	struct collq_context *ctx;
+	void __user *user;
+	struct collq_object *created;
+	union {
+		struct ib_collq_query query;
+		struct ib_collq_batch batch;
+		struct ib_collq_counter_raise raise;
+		struct ib_collq_counter_read read;
+		struct ib_collq_ring_create ring;
+		struct ib_collq_queue_create queue;
+		struct ib_collq_graph_create graph;
+		struct ib_collq_queue_submit submit;
+		struct ib_collq_queue_wait wait;
+		struct ib_collq_queue_submit_wait submit_wait;
+		struct ib_collq_queue_cancel cancel;
+		struct ib_collq_object_describe describe;
+		struct ib_collq_region_create region;
+		struct ib_collq_zone_offer zone;
+		struct ib_collq_object_reset reset;
+	} arg;
+};
+
+long collq_ioctl_run(struct collq_context *ctx, unsigned int cmd,
+		     void __user *user);
+
+/* ioctl_batch.c */
+bool collq_batch_knows(unsigned int cmd);
+long collq_batch_run(struct collq_ioctl *io, unsigned int cmd);
+
+/* describe.c */
+int collq_ioctl_describe(struct collq_ioctl *io);
+
+#endif /* COLLQ_IOCTL_H */

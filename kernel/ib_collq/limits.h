@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Limits of what one context may ask for. IB_COLLQ_QUERY reports them, bounded
+ * by what the device can do. They keep an unprivileged process from more than
+ * a modest amount of unswappable memory, which is charged to its cgroup.
+ */
+#ifndef COLLQ_LIMITS_H
+#define COLLQ_LIMITS_H
+
+#define COLLQ_MAX_OBJECTS		65536
+#define COLLQ_MAX_ID			0xfffff	/* ids go round after this */
+#define COLLQ_MAX_ENDPOINTS		4096
+#define COLLQ_MAX_CAPACITY		4096
+#define COLLQ_MAX_SLOTS			16384
+#define COLLQ_MAX_TASKS			65536
+#define COLLQ_MAX_SGES			65536
+#define COLLQ_MAX_BUFFERS		16
+#define COLLQ_MAX_QUEUE_DEPTH		1024
+#define COLLQ_MAX_QUEUE_ENDPOINTS	4096
+#define COLLQ_MAX_RING_ENTRIES		32768
+#define COLLQ_MAX_BATCH			4096
+
+/* Endpoints of a device that may linger at a time; the oldest is cut short */
+#define COLLQ_MAX_LINGERING		4096
+
+/* Tasks that one entry into the engine carries out before a worker goes on */
+#define COLLQ_ENGINE_BUDGET		1024
+
+#endif /* COLLQ_LIMITS_H */

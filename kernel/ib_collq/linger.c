@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Lingering: destroyed endpoints that see their last messages delivered.
+ *
+ * A queue pair that goes to ERR right after a send loses it: flushing completes
+ * the send but never delivers it. And one that is gone can't acknowledge what
+ * its peer sends again because the first acknowledgement was lost, so that the
+ * peer would take a success for a failure. So an endpoint that was healthy and
+ * has carried something is closed in steps:
+ *
+ *  1. CLOSE is posted (on a message endpoint a zero-length RDMA WRITE), which
+ *     arrives after all that was sent before. Bounded, if the peer is dead.
+ *  2. When it's acknowledged, the queue pair stays in RTS for one retry time
+ *     and acknowledges retransmissions.
+ *  3. A worker moves it to ERR, drains it and destroys it; all that are due are
+ *     moved to ERR first, so that they drain together.
+ *
+ * Nobody waits for it: destroy returns at once, and the process may be gone.
+ * The number of lingering endpoints is limited, and the oldest cut short;
+ * removal of the device ends them all.
+ */
+#include <linux/jiffies.h>
+
+#include "context.h"
+#include "control.h"
+#include "device.h"
+#include "endpoint.h"
+#include "limits.h"
+#include "linger.h"
+#include "verbs.h"
+
+/* How long a transfer is tried, in jiffies. */
+static unsigned long collq_retry_time(const struct collq_endpoint *ep)
+{
+	u64 once = 4096ULL << ep->attr.timeout;
+
+	return nsecs_to_jiffies((ep->attr.retry_cnt + 1) * once) + 1;
+}
+
+/* The worker looks at all of them again. Any context. */
+static void collq_linger_kick(struct collq_device *cd)
+{
+	mod_delayed_work(collq_wq, &cd->linger.work, 0);
+}
+
+/* Moves the end of an endpoint that lingers. Endpoint lock held. */
+static void collq_linger_set(struct collq_endpoint *ep, unsigned long delay)
+{
+	struct collq_device *cd = ep->verbs->device;
+
+	lockdep_assert_held(&ep->lock);
+
+	spin_lock(&cd->linger.lock);
+	ep->linger_until = jiffies + delay;
+	spin_unlock(&cd->linger.lock);
+	collq_linger_kick(cd);
+}
+
+/* CLOSE was acknowledged: from here on, only answer. Endpoint lock held. */
+void collq_linger_sent(struct collq_endpoint *ep)
+{
+	if (ep->lingering)
+		collq_linger_set(ep, collq_retry_time(ep));
+}
+
+/*
+ * The queue pair has failed: there's nothing to linger for. Called for every
+ * send and receive that is flushed. Endpoint lock held.
+ */
+void collq_linger_cut(struct collq_endpoint *ep)
+{
+	if (!ep->lingering)
+		return;
+	ep->lingering = false;
+	collq_linger_set(ep, 0);
+}
+
+/**
+ * collq_linger_begin - close an endpoint in steps
+ * @ep: the endpoint; nothing but the caller can post to it any more after this
+ *
+ * May sleep.
+ *
+ * Return: true if it lingers; the list has a reference. False if it has to be
+ * torn down by the caller.
+ */
+bool collq_linger_begin(struct collq_endpoint *ep)
+{
+	struct collq_linger_list *list = &ep->verbs->device->linger;
+	bool linger;
+
+	spin_lock_bh(&ep->lock);
+	linger = (ep->state == IB_COLLQ_ENDPOINT_CONNECTED ||
+		  ep->state == IB_COLLQ_ENDPOINT_PEER_CLOSED) &&
+		 (ep->total_sends || ep->messages);
+	spin_lock(&list->lock);
+	if (list->stop)
+		linger = false;
+	if (linger) {
+		collq_object_get(&ep->obj);
+		ep->linger_until = jiffies + 2 * collq_retry_time(ep) + HZ;
+		list_add_tail(&ep->linger_node, &list->endpoints);
+		list->nr++;
+	}
+	spin_unlock(&list->lock);
+	collq_endpoint_set_state(ep, IB_COLLQ_ENDPOINT_CLOSED, -ECONNRESET);
+	ep->lingering = linger;
+	if (linger && !collq_control_send_close(ep))
+		collq_linger_cut(ep);
+	else if (linger)
+		collq_linger_kick(ep->verbs->device);
+	spin_unlock_bh(&ep->lock);
+	return linger;
+}
+
+/* Takes those that are due; returns when the next one is, or 0 for none. */
+static unsigned long collq_linger_due(struct collq_linger_list *list,
+				      struct list_head *due)
+{
+	unsigned long now = jiffies, next = 0;
+	struct collq_endpoint *ep, *tmp;
+	unsigned int excess;
+
+	spin_lock_bh(&list->lock);
+	excess = list->nr > COLLQ_MAX_LINGERING ?
+		 list->nr - COLLQ_MAX_LINGERING : 0;
+	list_for_each_entry_safe(ep, tmp, &list->endpoints, linger_node) {
+		if (list->stop || excess ||
+		    time_after_eq(now, ep->linger_until)) {
+			list_move_tail(&ep->linger_node, due);
+			list->nr--;
+			if (excess)
+				excess--;
+		} else if (!next || time_before(ep->linger_until, next)) {
+			next = ep->linger_until;
+		}
+	}
+	spin_unlock_bh(&list->lock);
+	return next;
+}
+
+static void collq_linger_work(struct work_struct *work)
+{
+	struct collq_linger_list *list =
+		container_of(to_delayed_work(work), struct collq_linger_list,
+			     work);
+	struct collq_endpoint *ep, *tmp;
+	unsigned long next, now;
+	LIST_HEAD(due);
+
+	next = collq_linger_due(list, &due);
+	list_for_each_entry(ep, &due, linger_node)
+		collq_endpoint_kill(ep);
+	list_for_each_entry_safe(ep, tmp, &due, linger_node) {
+		list_del_init(&ep->linger_node);
+		collq_endpoint_teardown(ep);
+		collq_object_put(&ep->obj);
+		cond_resched();
+	}
+
+	now = jiffies;
+	if (next)
+		queue_delayed_work(collq_wq, &list->work,
+				   time_after(next, now) ? next - now : 0);
+}
+
+void collq_linger_init(struct collq_device *cd)
+{
+	spin_lock_init(&cd->linger.lock);
+	INIT_LIST_HEAD(&cd->linger.endpoints);
+	INIT_DELAYED_WORK(&cd->linger.work, collq_linger_work);
+}
+
+/* Ends them all, and waits for it. No endpoint lingers after this. */
+void collq_linger_stop(struct collq_device *cd)
+{
+	spin_lock_bh(&cd->linger.lock);
+	cd->linger.stop = true;
+	spin_unlock_bh(&cd->linger.lock);
+	collq_linger_kick(cd);
+	flush_delayed_work(&cd->linger.work);
+}

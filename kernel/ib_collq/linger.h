@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef COLLQ_LINGER_H
+#define COLLQ_LINGER_H
+
+#include <linux/types.h>
+
+struct collq_device;
+struct collq_endpoint;
+
+void collq_linger_init(struct collq_device *cd);
+bool collq_linger_begin(struct collq_endpoint *ep);
+void collq_linger_sent(struct collq_endpoint *ep);
+void collq_linger_cut(struct collq_endpoint *ep);
+void collq_linger_stop(struct collq_device *cd);
+
+#endif /* COLLQ_LINGER_H */

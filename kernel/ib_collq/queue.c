@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Management queues, as front ends see them: create, submit, wait, cancel.
+ *
+ * A queue runs the graphs submitted to it first in, first out. Submitting walks
+ * the graph as far as it goes at once; completions do the rest (engine.c). How
+ * the last submissions ended is kept, so that somebody who asks later, or was
+ * interrupted while waiting, still learns it.
+ *
+ * Life: destroying cancels what runs, after which nothing is accepted; whoever
+ * waits is told. The memory goes with the last reference, which may be a run
+ * list's.
+ */
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/log2.h>
+#include <linux/slab.h>
+
+#include "context.h"
+#include "counter.h"
+#include "device.h"
+#include "endpoint.h"
+#include "engine.h"
+#include "graph.h"
+#include "limits.h"
+#include "queue.h"
+#include "ring.h"
+
+static void collq_queue_unlink(struct collq_queue *queue)
+{
+	while (queue->nr_links) {
+		struct collq_queue_link *link =
+			&queue->links[queue->nr_links - 1];
+		struct collq_endpoint *ep = link->endpoint;
+
+		xa_erase(&ep->aborts, link->slot);
+		/* Wait for whoever has looked it up. */
+		spin_lock_bh(&ep->lock);
+		list_del_init(&link->pending_node);
+		spin_unlock_bh(&ep->lock);
+		collq_object_unname(&ep->obj);
+
+		/* A queue that fails looks at its links with this lock held. */
+		spin_lock_bh(&queue->lock);
+		queue->nr_links--;
+		spin_unlock_bh(&queue->lock);
+	}
+}
+
+static int collq_queue_link(struct collq_queue *queue,
+			    const struct collq_queue_link_attr *attr)
+{
+	struct collq_queue_link *link = &queue->links[queue->nr_links];
+	struct collq_endpoint *ep = attr->endpoint;
+	int err;
+
+	if (ep->attr.kind != IB_COLLQ_ENDPOINT_SIGNAL ||
+	    attr->attr.__reserved0 || attr->attr.__reserved1 ||
+	    attr->attr.abort_slot >= COLLQ_MAX_SLOTS ||
+	    attr->attr.peer_abort_slot >= COLLQ_MAX_SLOTS)
+		return -EINVAL;
+
+	link->queue = queue;
+	link->endpoint = ep;
+	link->slot = attr->attr.abort_slot;
+	link->generation = attr->attr.abort_generation;
+	link->peer_slot = attr->attr.peer_abort_slot;
+	link->peer_generation = attr->attr.peer_abort_generation;
+	INIT_LIST_HEAD(&link->pending_node);
+	err = xa_insert(&ep->aborts, link->slot, link, GFP_KERNEL_ACCOUNT);
+	if (err)
+		return err;
+	collq_object_name(&ep->obj);
+	queue->nr_links++;
+	return 0;
+}
+
+/*
+ * A graph that runs is cancelled, and that is announced. An idle queue just
+ * takes nothing more: its peers may still be on their way to the end of what
+ * is over here.
+ */
+static void collq_queue_destroy(struct collq_object *obj)
+{
+	struct collq_queue *queue = collq_queue_of(obj);
+
+	collq_engine_enter();
+	spin_lock(&queue->lock);
+	if (collq_queue_running(queue))
+		collq_queue_fail_locked(queue, -ECANCELED, NULL);
+	else if (!queue->error)
+		queue->error = -ECANCELED;
+	queue->dead = true;
+	spin_unlock(&queue->lock);
+	collq_engine_exit();
+
+	wake_up_all(&queue->wait);
+	cancel_delayed_work_sync(&queue->deadline_work);
+	collq_queue_unlink(queue);
+	collq_object_unname(&queue->ring->obj);
+}
+
+static void collq_queue_free(struct collq_object *obj)
+{
+	struct collq_queue *queue = collq_queue_of(obj);
+
+	kvfree(queue->links);
+	kvfree(queue->submissions);
+	kfree(queue);
+}
+
+static const struct collq_object_ops collq_queue_ops = {
+	.type = IB_COLLQ_OBJECT_QUEUE,
+	.destroy = collq_queue_destroy,
+	.free = collq_queue_free,
+};
+
+static int collq_queue_alloc(struct collq_queue *queue, u32 depth, u32 nr_links)
+{
+	queue->depth = depth;
+	queue->nr_slots = roundup_pow_of_two(depth);
+	queue->submissions = kvcalloc(queue->nr_slots,
+				      sizeof(*queue->submissions),
+				      GFP_KERNEL_ACCOUNT);
+	if (!queue->submissions)
+		return -ENOMEM;
+	if (!nr_links)
+		return 0;
+	queue->links = kvcalloc(nr_links, sizeof(*queue->links),
+				GFP_KERNEL_ACCOUNT);
+	return queue->links ? 0 : -ENOMEM;
+}
+
+/**
+ * collq_queue_create - make a queue
+ * @ctx: the context
+ * @ring: where completions go
+ * @depth: unfinished submissions at a time
+ * @links: where failures are announced
+ * @nr_links: how many
+ *
+ * Called with ctx->mutex held. May sleep.
+ *
+ * Return: the queue, not published yet, or an ERR_PTR: -EINVAL, -EBUSY if an
+ * abort slot is taken.
+ */
+struct collq_queue *
+collq_queue_create(struct collq_context *ctx, struct collq_ring *ring,
+		   u32 depth, const struct collq_queue_link_attr *links,
+		   u32 nr_links)
+{
+	struct collq_queue *queue;
+	u32 i;
+	int err;
+
+	if (!depth || depth > COLLQ_MAX_QUEUE_DEPTH ||
+	    nr_links > COLLQ_MAX_QUEUE_ENDPOINTS)
+		return ERR_PTR(-EINVAL);
+
+	queue = kzalloc(sizeof(*queue), GFP_KERNEL_ACCOUNT);
+	if (!queue)
+		return ERR_PTR(-ENOMEM);
+	err = collq_queue_alloc(queue, depth, nr_links);
+	if (err)
+		goto err_free;
+
+	spin_lock_init(&queue->lock);
+	init_waitqueue_head(&queue->wait);
+	INIT_DELAYED_WORK(&queue->deadline_work, collq_queue_deadline_work);
+	INIT_LIST_HEAD(&queue->run_node);
+	INIT_LIST_HEAD(&queue->park_node);
+	queue->state = IB_COLLQ_QUEUE_IDLE;
+	queue->since = jiffies;
+	queue->current_seq = 1;
+
+	err = collq_object_init(ctx, &queue->obj, &collq_queue_ops);
+	if (err)
+		goto err_free;
+	for (i = 0; i < nr_links; i++) {
+		err = collq_queue_link(queue, &links[i]);
+		if (err)
+			goto err_unlink;
+	}
+	collq_object_name(&ring->obj);
+	queue->ring = ring;
+	return queue;
+
+err_unlink:
+	collq_queue_unlink(queue);
+	collq_object_abort(&queue->obj);
+err_free:
+	kvfree(queue->links);
+	kvfree(queue->submissions);
+	kfree(queue);
+	return ERR_PTR(err);
+}
+
+/* All counters that the graph waits for are this queue's, or none is. */
+static int collq_queue_claim(struct collq_queue *queue,
+			     struct collq_graph *graph)
+{
+	u32 i;
+	int err;
+
+	for (i = 0; i < graph->nr_waits; i++) {
+		err = collq_counter_claim(graph->waits[i], queue);
+		if (err)
+			goto err_unclaim;
+	}
+	return 0;
+
+err_unclaim:
+	while (i--)
+		collq_counter_unclaim(graph->waits[i]);
+	return err;
+}
+
+static int collq_queue_submit_locked(struct collq_queue *queue,
+				     const struct collq_submit *submit)
+{
+	struct collq_submission *sub;
+	int err;
+
+	if (queue->error)
+		return queue->error;
+	if (queue->submitted + 1 - queue->current_seq >= queue->depth)
+		return -EBUSY;
+	err = collq_ring_reserve(queue->ring);
+	if (err)
+		return err;
+	err = collq_queue_claim(queue, submit->graph);
+	if (err) {
+		collq_ring_cancel(queue->ring);
+		return err;
+	}
+
+	atomic_inc(&submit->graph->runs);
+	collq_object_get(&submit->graph->obj);
+	sub = collq_queue_slot(queue, ++queue->submitted);
+	sub->sequence = queue->submitted;
+	sub->graph = submit->graph;
+	sub->user_data = submit->user_data;
+	sub->deadline = submit->deadline;
+	sub->done = false;
+	if (submit->deadline)
+		collq_queue_arm_deadline(queue, submit->deadline);
+	return 0;
+}
+
+/**
+ * collq_queue_submit - run a graph
+ * @queue: the queue
+ * @submit: the graph and what belongs to it
+ * @sequence: number of the submission; set before it can complete
+ *
+ * Walks the graph as far as it goes. Doesn't sleep.
+ *
+ * Return: 0, -EBUSY, or the error with which the queue has failed.
+ */
+int collq_queue_submit(struct collq_queue *queue,
+		       const struct collq_submit *submit, u64 *sequence)
+{
+	int err;
+
+	collq_engine_enter();
+	spin_lock(&queue->lock);
+	err = collq_queue_submit_locked(queue, submit);
+	if (!err) {
+		*sequence = queue->submitted;
+		if (queue->state == IB_COLLQ_QUEUE_IDLE)
+			collq_engine_run_locked(queue);
+	}
+	spin_unlock(&queue->lock);
+	collq_engine_exit();
+	return err;
+}
+
+/* -EAGAIN as long as it has not ended. */
+static int collq_queue_poll(struct collq_queue *queue, u64 sequence,
+			    struct collq_result *result)
+{
+	struct collq_submission *sub;
+	int err = -EAGAIN;
+
+	spin_lock_bh(&queue->lock);
+	sub = collq_queue_slot(queue, sequence);
+	if (!sequence || sequence > queue->submitted) {
+		err = -EINVAL;
+	} else if (sub->sequence != sequence ||
+		   sequence + queue->depth <= queue->submitted) {
+		err = -ESTALE;
+	} else if (sub->done) {
+		*result = sub->result;
+		err = 0;
+	} else if (queue->dead) {
+		err = -ECANCELED;
+	} else if (READ_ONCE(queue->obj.ctx->device->dead)) {
+		/* Submitted after everything was failed. */
+		err = -ENODEV;
+	}
+	spin_unlock_bh(&queue->lock);
+	return err;
+}
+
+/**
+ * collq_queue_wait - wait for a submission to end
+ * @queue: the queue
+ * @sequence: the submission
+ * @deadline: when to give up, CLOCK_MONOTONIC in ns, or 0
+ * @result: how it ended
+ *
+ * Sleeps.
+ *
+ * Return: 0, -ETIME, -ERESTARTSYS, -EINVAL if there was no such submission,
+ * -ESTALE if its result is forgotten.
+ */
+int collq_queue_wait(struct collq_queue *queue, u64 sequence, u64 deadline,
+		     struct collq_result *result)
+{
+	ktime_t now, left;
+	int err, ret;
+
+	if (!deadline) {
+		ret = wait_event_interruptible(queue->wait,
+					       (err = collq_queue_poll(queue,
+								       sequence,
+								       result)) !=
+					       -EAGAIN);
+		return ret ?: err;
+	}
+
+	now = ktime_get();
+	left = ktime_after(ns_to_ktime(deadline), now) ?
+	       ktime_sub(ns_to_ktime(deadline), now) : 0;
+	ret = wait_event_interruptible_hrtimeout(queue->wait,
+						 (err = collq_queue_poll(queue,
+									 sequence,
+									 result)) !=
+						 -EAGAIN, left);
+	return ret ?: err;
+}
+
+static int collq_queue_cancel_one(struct collq_queue *queue, u64 sequence)
+{
+	static const struct collq_result cancelled = {
+		.status = -ECANCELED,
+		.task = IB_COLLQ_NO_TASK,
+	};
+	struct collq_submission *sub = collq_queue_slot(queue, sequence);
+
+	if (sequence < queue->current_seq || sequence > queue->submitted ||
+	    sub->done)
+		return -ENOENT;
+	if (sequence == queue->current_seq)
+		collq_queue_fail_locked(queue, -ECANCELED, NULL);
+	else
+		collq_queue_complete(queue, sub, &cancelled);
+	return 0;
+}
+
+/**
+ * collq_queue_cancel - end a submission early
+ * @queue: the queue
+ * @sequence: the submission, or 0 for all
+ *
+ * Doesn't sleep.
+ *
+ * Return: 0, or -ENOENT if it has ended.
+ */
+int collq_queue_cancel(struct collq_queue *queue, u64 sequence)
+{
+	int err = 0;
+
+	collq_engine_enter();
+	spin_lock(&queue->lock);
+	if (sequence)
+		err = collq_queue_cancel_one(queue, sequence);
+	else if (collq_queue_running(queue))
+		collq_queue_fail_locked(queue, -ECANCELED, NULL);
+	spin_unlock(&queue->lock);
+	collq_engine_exit();
+	return err;
+}
+
+void collq_queue_info(struct collq_queue *queue,
+		      struct ib_collq_queue_info *info)
+{
+	struct collq_submission *sub;
+
+	memset(info, 0, sizeof(*info));
+	info->id = queue->obj.id;
+	info->ring = queue->ring->obj.id;
+	info->depth = queue->depth;
+	info->task = IB_COLLQ_NO_TASK;
+
+	spin_lock_bh(&queue->lock);
+	info->nr_endpoints = queue->nr_links;
+	info->state = queue->state;
+	info->error = queue->error;
+	info->since = ktime_get_ns() -
+		      jiffies_to_nsecs(jiffies - queue->since);
+	info->submitted = queue->submitted;
+	info->completed = queue->completed;
+	if (collq_queue_running(queue)) {
+		sub = collq_queue_slot(queue, queue->current_seq);
+		info->graph = sub->graph->obj.id;
+		if (queue->task < sub->graph->nr_tasks) {
+			info->task = queue->task;
+			info->label = sub->graph->tasks[queue->task].label;
+			info->object = sub->graph->tasks[queue->task].object;
+		}
+	}
+	spin_unlock_bh(&queue->lock);
+}

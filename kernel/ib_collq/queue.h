@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef COLLQ_QUEUE_H
+#define COLLQ_QUEUE_H
+
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include <rdma/ib_collq.h>
+
+#include "object.h"
+
+struct collq_counter;
+struct collq_endpoint;
+struct collq_graph;
+struct collq_queue;
+struct collq_ring;
+
+/**
+ * struct collq_queue_link - an endpoint on which a queue's failure is announced
+ * @queue: the queue
+ * @endpoint: the endpoint; named
+ * @slot: abort slot of the endpoint that leads to @queue
+ * @generation: its generation
+ * @peer_slot: slot of the peer's queue
+ * @peer_generation: its generation
+ * @pending_node: in the endpoint's list, if an ABORT waits for a slot of the
+ *	send queue; under the endpoint's lock, as is @pending_imm
+ * @pending_imm: immediate data of that ABORT
+ */
+struct collq_queue_link {
+	struct collq_queue *queue;
+	struct collq_endpoint *endpoint;
+	u16 slot;
+	u8 generation;
+	u16 peer_slot;
+	u8 peer_generation;
+	struct list_head pending_node;
+	u32 pending_imm;
+};
+
+/**
+ * struct collq_result - how a submission ended; see &struct ib_collq_completion
+ * @status: 0 or a negative errno
+ * @task: the task
+ * @endpoint: the endpoint's id
+ * @label: the task's label
+ * @peer: the endpoint's peer
+ */
+struct collq_result {
+	int status;
+	u32 task;
+	u32 endpoint;
+	u32 label;
+	u32 peer;
+};
+
+/**
+ * struct collq_submission - a graph that is to run, or how it ended
+ * @sequence: number in the queue; 0 for an unused slot
+ * @graph: the graph; referenced and counted in its runs until @done
+ * @user_data: for the completion
+ * @deadline: when it fails, or 0
+ * @done: it has ended
+ * @result: how
+ */
+struct collq_submission {
+	u64 sequence;
+	struct collq_graph *graph;
+	u64 user_data;
+	u64 deadline;
+	bool done;
+	struct collq_result result;
+};
+
+/**
+ * struct collq_queue - a management queue: runs graphs first in, first out
+ * @obj: common part
+ * @ring: gets the completions; named
+ * @depth: unfinished submissions at a time; as many results are kept
+ * @nr_slots: length of @submissions, a power of two
+ * @nr_links: number of @links; changed under @lock
+ * @links: where failures are sent to
+ * @wait: woken at each completion
+ * @deadline_work: fails what is late
+ * @run_node: in a run list of the engine. The queue is in one at most, since
+ *	whoever takes it out of where it's parked puts it there
+ * @park_node: in an endpoint's list of waiters, under that endpoint's lock
+ * @lock: protects what follows. A queue runs with it held. Endpoint, counter
+ *	and ring locks nest inside
+ * @state: IB_COLLQ_QUEUE_*, changed by collq_queue_set_state()
+ * @error: the first failure; nothing runs any more
+ * @dead: destroyed
+ * @since: when @state began, in jiffies: the clock would cost too much here
+ * @submitted: sequence number of the last submission
+ * @current_seq: the submission that runs, or the next one to run
+ * @task: index of the task that it's at
+ * @completed: number of submissions that have ended
+ * @armed: when @deadline_work is due, CLOCK_MONOTONIC, or 0
+ * @parked_counter: where it's parked, or NULL
+ * @parked_endpoint: where it's parked, or NULL
+ * @submissions: by sequence number modulo @nr_slots
+ */
+struct collq_queue {
+	struct collq_object obj;
+	struct collq_ring *ring;
+	u32 depth;
+	u32 nr_slots;
+	u32 nr_links;
+	struct collq_queue_link *links;
+	wait_queue_head_t wait;
+	struct delayed_work deadline_work;
+	struct list_head run_node;
+	struct list_head park_node;
+
+	spinlock_t lock;
+	u32 state;
+	int error;
+	bool dead;
+	unsigned long since;
+	u64 submitted;
+	u64 current_seq;
+	u32 task;
+	u64 completed;
+	u64 armed;
+	struct collq_counter *parked_counter;
+	struct collq_endpoint *parked_endpoint;
+	struct collq_submission *submissions;
+};
+
+static inline struct collq_queue *collq_queue_of(struct collq_object *obj)
+{
+	return container_of(obj, struct collq_queue, obj);
+}
+
+/**
+ * struct collq_queue_link_attr - a link as asked for
+ * @endpoint: the endpoint
+ * @attr: slots and generations
+ */
+struct collq_queue_link_attr {
+	struct collq_endpoint *endpoint;
+	struct ib_collq_queue_endpoint attr;
+};
+
+/**
+ * struct collq_submit - what to submit
+ * @graph: the graph
+ * @user_data: for the completion
+ * @deadline: when it fails, or 0
+ */
+struct collq_submit {
+	struct collq_graph *graph;
+	u64 user_data;
+	u64 deadline;
+};
+
+/* queue.c: what front ends call */
+struct collq_queue *
+collq_queue_create(struct collq_context *ctx, struct collq_ring *ring,
+		   u32 depth, const struct collq_queue_link_attr *links,
+		   u32 nr_links);
+int collq_queue_submit(struct collq_queue *queue,
+		       const struct collq_submit *submit, u64 *sequence);
+int collq_queue_wait(struct collq_queue *queue, u64 sequence, u64 deadline,
+		     struct collq_result *result);
+int collq_queue_cancel(struct collq_queue *queue, u64 sequence);
+void collq_queue_info(struct collq_queue *queue,
+		      struct ib_collq_queue_info *info);
+
+/* queue_state.c: what the engine and failures do to a queue */
+void collq_queue_set_state(struct collq_queue *queue, u32 state);
+struct collq_submission *collq_queue_slot(struct collq_queue *queue,
+					  u64 sequence);
+bool collq_queue_running(const struct collq_queue *queue);
+struct collq_submission *collq_queue_current(struct collq_queue *queue);
+void collq_queue_complete(struct collq_queue *queue,
+			  struct collq_submission *sub,
+			  const struct collq_result *result);
+void collq_queue_fail_locked(struct collq_queue *queue, int error,
+			     const struct collq_endpoint *from);
+void collq_queue_fail(struct collq_queue *queue, int error,
+		      const struct collq_endpoint *from);
+void collq_queue_deadline_work(struct work_struct *work);
+void collq_queue_arm_deadline(struct collq_queue *queue, u64 deadline);
+void collq_queue_transport_failed(struct collq_queue *queue, int error,
+				  const struct collq_endpoint *from);
+
+#endif /* COLLQ_QUEUE_H */

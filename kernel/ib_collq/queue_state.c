@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What happens to a queue: its current graph, completion, failure, deadlines.
+ *
+ * A queue fails once. Then the graph that runs completes with the error, those
+ * behind it are cancelled, the failure is announced to all that the queue works
+ * with, and nothing runs any more. A submission that has not begun can be taken
+ * out (cancel, deadline) without harm to the others.
+ *
+ * All of it under the queue's lock, in process context or softirq, between
+ * collq_engine_enter() and collq_engine_exit().
+ */
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+
+#include "control.h"
+#include "counter.h"
+#include "device.h"
+#include "endpoint.h"
+#include "engine.h"
+#include "graph.h"
+#include "queue.h"
+#include "ring.h"
+
+void collq_queue_set_state(struct collq_queue *queue, u32 state)
+{
+	lockdep_assert_held(&queue->lock);
+	queue->state = state;
+	queue->since = jiffies;
+}
+
+struct collq_submission *collq_queue_slot(struct collq_queue *queue,
+					  u64 sequence)
+{
+	return &queue->submissions[sequence & (queue->nr_slots - 1)];
+}
+
+/* Whether a graph has begun and not ended. */
+bool collq_queue_running(const struct collq_queue *queue)
+{
+	return queue->state != IB_COLLQ_QUEUE_IDLE &&
+	       queue->state != IB_COLLQ_QUEUE_FAILED;
+}
+
+/* The submission to go on with, or NULL if there's nothing to run. */
+struct collq_submission *collq_queue_current(struct collq_queue *queue)
+{
+	struct collq_submission *sub;
+
+	lockdep_assert_held(&queue->lock);
+
+	if (unlikely(queue->error))
+		return NULL;
+	for (; queue->current_seq <= queue->submitted; queue->current_seq++) {
+		sub = collq_queue_slot(queue, queue->current_seq);
+		if (likely(!sub->done)) {
+			collq_queue_set_state(queue, IB_COLLQ_QUEUE_RUNNING);
+			return sub;
+		}
+	}
+	collq_queue_set_state(queue, IB_COLLQ_QUEUE_IDLE);
+	return NULL;
+}
+
+static void collq_submission_drop_graph(struct collq_submission *sub)
+{
+	struct collq_graph *graph = sub->graph;
+	u32 i;
+
+	for (i = 0; i < graph->nr_waits; i++)
+		collq_counter_unclaim(graph->waits[i]);
+	atomic_dec(&graph->runs);
+	sub->graph = NULL;
+	collq_object_put(&graph->obj);
+}
+
+/**
+ * collq_queue_complete - end a submission
+ * @queue: the queue, locked
+ * @sub: the submission
+ * @result: how it ended
+ *
+ * If it's the current one, the next one becomes that.
+ */
+void collq_queue_complete(struct collq_queue *queue,
+			  struct collq_submission *sub,
+			  const struct collq_result *result)
+{
+	struct ib_collq_completion completion = {
+		.user_data = sub->user_data,
+		.sequence = sub->sequence,
+		.status = result->status,
+		.queue = queue->obj.id,
+		.task = result->task,
+		.endpoint = result->endpoint,
+		.label = result->label,
+		.peer = result->peer,
+	};
+
+	lockdep_assert_held(&queue->lock);
+
+	collq_submission_drop_graph(sub);
+	sub->result = *result;
+	sub->done = true;
+	queue->completed++;
+	if (sub->sequence == queue->current_seq) {
+		queue->current_seq++;
+		queue->task = 0;
+	}
+
+	collq_ring_post(queue->ring, &completion);
+	if (wq_has_sleeper(&queue->wait))
+		wake_up_all(&queue->wait);
+}
+
+static struct collq_result collq_queue_result(struct collq_queue *queue,
+					      int error,
+					      const struct collq_endpoint *from)
+{
+	struct collq_result result = {
+		.status = error,
+		.task = IB_COLLQ_NO_TASK,
+		.endpoint = IB_COLLQ_NO_OBJECT,
+	};
+
+	if (collq_queue_running(queue)) {
+		struct collq_submission *sub =
+			collq_queue_slot(queue, queue->current_seq);
+
+		result.task = queue->task;
+		if (queue->task < sub->graph->nr_tasks)
+			result.label = sub->graph->tasks[queue->task].label;
+	}
+	if (from) {
+		result.endpoint = from->obj.id;
+		result.peer = from->attr.peer;
+	}
+	return result;
+}
+
+/* If it is in a run list rather than parked, it will find nothing to do. */
+static void collq_queue_unpark(struct collq_queue *queue)
+{
+	struct collq_endpoint *ep = queue->parked_endpoint;
+	bool parked = false;
+
+	if (queue->parked_counter)
+		parked = collq_counter_unpark(queue->parked_counter, queue);
+	if (ep) {
+		spin_lock(&ep->lock);
+		parked = !list_empty(&queue->park_node);
+		list_del_init(&queue->park_node);
+		spin_unlock(&ep->lock);
+	}
+	queue->parked_counter = NULL;
+	queue->parked_endpoint = NULL;
+	/* The caller has a reference too. */
+	if (parked)
+		collq_object_put(&queue->obj);
+}
+
+/**
+ * collq_queue_fail_locked - end everything that the queue has to do
+ * @queue: the queue, locked; the caller has a reference
+ * @error: why
+ * @from: the endpoint that failed or brought the news, or NULL
+ */
+void collq_queue_fail_locked(struct collq_queue *queue, int error,
+			     const struct collq_endpoint *from)
+{
+	struct collq_result result = collq_queue_result(queue, error, from);
+	struct collq_submission *sub;
+	u64 sequence;
+	u32 i;
+
+	lockdep_assert_held(&queue->lock);
+
+	if (queue->error)
+		return;
+	collq_queue_unpark(queue);
+	queue->error = error;
+
+	for (sequence = queue->current_seq; sequence <= queue->submitted;
+	     sequence++) {
+		sub = collq_queue_slot(queue, sequence);
+		if (!sub->done)
+			collq_queue_complete(queue, sub, &result);
+		if (error != -ENODEV)
+			result.status = -ECANCELED;
+		result.task = IB_COLLQ_NO_TASK;
+		result.label = 0;
+	}
+	collq_queue_set_state(queue, IB_COLLQ_QUEUE_FAILED);
+
+	for (i = 0; i < queue->nr_links; i++) {
+		if (queue->links[i].endpoint != from)
+			collq_control_send_abort(&queue->links[i], error);
+	}
+}
+
+/* The same for callers that don't hold the lock. */
+void collq_queue_fail(struct collq_queue *queue, int error,
+		      const struct collq_endpoint *from)
+{
+	collq_engine_enter();
+	spin_lock(&queue->lock);
+	collq_queue_fail_locked(queue, error, from);
+	spin_unlock(&queue->lock);
+	collq_engine_exit();
+}
+
+/* An endpoint that the queue works with has failed: so does what runs. */
+void collq_queue_transport_failed(struct collq_queue *queue, int error,
+				  const struct collq_endpoint *from)
+{
+	collq_engine_enter();
+	spin_lock(&queue->lock);
+	if (collq_queue_running(queue))
+		collq_queue_fail_locked(queue, error, from);
+	spin_unlock(&queue->lock);
+	collq_engine_exit();
+}
+
+/* Makes the worker look no later than this. Queue locked. */
+void collq_queue_arm_deadline(struct collq_queue *queue, u64 deadline)
+{
+	u64 now = ktime_get_ns();
+	unsigned long delay = 0;
+
+	lockdep_assert_held(&queue->lock);
+
+	if (queue->armed && queue->armed <= deadline)
+		return;
+	if (deadline > now)
+		delay = min_t(u64, nsecs_to_jiffies64(deadline - now) + 1,
+			      MAX_JIFFY_OFFSET);
+	queue->armed = deadline;
+	mod_delayed_work(collq_wq, &queue->deadline_work, delay);
+}
+
+/* Fails or takes out what is late; returns the next deadline, or 0. */
+static u64 collq_queue_expire(struct collq_queue *queue, u64 now)
+{
+	struct collq_result late = collq_queue_result(queue, -ETIMEDOUT, NULL);
+	struct collq_submission *sub;
+	u64 sequence, next = 0;
+
+	for (sequence = queue->current_seq; sequence <= queue->submitted;
+	     sequence++) {
+		sub = collq_queue_slot(queue, sequence);
+		if (sub->done || !sub->deadline)
+			continue;
+		if (sub->deadline > now) {
+			if (!next || sub->deadline < next)
+				next = sub->deadline;
+		} else if (sequence == queue->current_seq) {
+			collq_queue_fail_locked(queue, -ETIMEDOUT, NULL);
+			return 0;
+		} else {
+			late.task = IB_COLLQ_NO_TASK;
+			late.label = 0;
+			collq_queue_complete(queue, sub, &late);
+		}
+	}
+	return next;
+}
+
+void collq_queue_deadline_work(struct work_struct *work)
+{
+	struct collq_queue *queue =
+		container_of(to_delayed_work(work), struct collq_queue,
+			     deadline_work);
+	u64 next;
+
+	collq_engine_enter();
+	spin_lock(&queue->lock);
+	queue->armed = 0;
+	next = queue->error ? 0 : collq_queue_expire(queue, ktime_get_ns());
+	if (next)
+		collq_queue_arm_deadline(queue, next);
+	spin_unlock(&queue->lock);
+	collq_engine_exit();
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Signals: which counter a message of a signal endpoint raises.
+ *
+ * The receiver binds slots to counters and tells its peer, by means of its own,
+ * slot and generation; the peer's tasks name them. A slot is used again only
+ * with another generation, so that what was sent for the old binding isn't
+ * taken for the new one: it's dropped and counted. Runs of a graph aren't
+ * numbered; the connection keeps the order, and each counter has one source.
+ */
+#include <linux/xarray.h>
+
+#include "context.h"
+#include "counter.h"
+#include "endpoint.h"
+#include "engine.h"
+#include "limits.h"
+#include "signal.h"
+
+/**
+ * collq_signal_bind - make signals raise a counter
+ * @ep: a signal endpoint
+ * @slot: the slot
+ * @generation: the generation of the binding
+ * @counter: a counter for signals
+ *
+ * Called with ctx->mutex held. May sleep.
+ *
+ * Return: 0, -EINVAL, -EBUSY if the slot or the counter is bound, -ENOMEM.
+ */
+int collq_signal_bind(struct collq_endpoint *ep, u16 slot, u16 generation,
+		      struct collq_counter *counter)
+{
+	int err;
+
+	lockdep_assert_held(&ep->obj.ctx->mutex);
+
+	if (ep->attr.kind != IB_COLLQ_ENDPOINT_SIGNAL ||
+	    counter->source != IB_COLLQ_SOURCE_SIGNAL ||
+	    slot >= COLLQ_MAX_SLOTS)
+		return -EINVAL;
+	if (counter->endpoint)
+		return -EBUSY;
+
+	/* Before a signal can see it. */
+	counter->endpoint = ep;
+	counter->slot = slot;
+	counter->generation = generation;
+	err = xa_insert(&ep->slots, slot, counter, GFP_KERNEL_ACCOUNT);
+	if (err) {
+		counter->endpoint = NULL;
+		return err;
+	}
+	collq_object_name(&ep->obj);
+	collq_object_name(&counter->obj);
+
+	/* If the endpoint fails from here on, it finds the counter itself. */
+	collq_engine_enter();
+	spin_lock(&ep->lock);
+	collq_counter_set_error(counter, collq_endpoint_error(ep));
+	spin_unlock(&ep->lock);
+	collq_engine_exit();
+	return 0;
+}
+
+/**
+ * collq_signal_unbind - the opposite
+ * @ep: a signal endpoint
+ * @slot: the slot
+ * @generation: the generation that it was bound with
+ *
+ * Called with ctx->mutex held. May sleep.
+ *
+ * Return: 0, -ENOENT if there is no such binding, -EBUSY while a running graph
+ * may wait for the counter.
+ */
+int collq_signal_unbind(struct collq_endpoint *ep, u16 slot, u16 generation)
+{
+	struct collq_counter *counter = xa_load(&ep->slots, slot);
+
+	lockdep_assert_held(&ep->obj.ctx->mutex);
+
+	if (!counter || counter->generation != generation)
+		return -ENOENT;
+	if (READ_ONCE(counter->owner_runs))
+		return -EBUSY;
+
+	xa_erase(&ep->slots, slot);
+	/* Wait for whoever has looked it up. */
+	spin_lock_bh(&ep->lock);
+	counter->endpoint = NULL;
+	spin_unlock_bh(&ep->lock);
+
+	collq_engine_enter();
+	collq_counter_set_error(counter, 0);
+	collq_engine_exit();
+	collq_object_unname(&counter->obj);
+	collq_object_unname(&ep->obj);
+	return 0;
+}
+
+/* Softirq, with the endpoint's lock held, between enter and exit. */
+void collq_signal_receive(struct collq_endpoint *ep, u32 imm)
+{
+	u16 slot = imm >> IB_COLLQ_IMM_SLOT_SHIFT & IB_COLLQ_IMM_SLOT_MASK;
+	struct collq_counter *counter;
+
+	lockdep_assert_held(&ep->lock);
+
+	counter = xa_load(&ep->slots, slot);
+	if (!counter ||
+	    counter->generation != (imm & IB_COLLQ_IMM_GENERATION_MASK)) {
+		ep->dropped++;
+		return;
+	}
+	/* A peer that sends 2^64 signals only loses its own. */
+	collq_counter_raise(counter, 1);
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Sends and receives of an endpoint.
+ *
+ * Sends are numbered. Only some complete visibly: as many as slots must come
+ * back for, or all if a counter counts them. A completion retires all earlier
+ * ones, since a reliable connection completes in order. A queue that finds no
+ * slot free is parked here and goes on when some have come back.
+ *
+ * A signal endpoint's receives are all alike, and the kernel posts them again a
+ * batch at a time; so that there's always room for what has been reserved, the
+ * receive queue is a batch longer. A message endpoint's receives are posted by
+ * RECV tasks.
+ *
+ * Posting is done with the endpoint's lock held, from process context or
+ * softirq. Completions come in softirq.
+ */
+#include <rdma/ib_verbs.h>
+
+#include "control.h"
+#include "counter.h"
+#include "endpoint.h"
+#include "engine.h"
+#include "linger.h"
+#include "queue.h"
+#include "signal.h"
+
+static int collq_endpoint_map_status(enum ib_wc_status status)
+{
+	switch (status) {
+	case IB_WC_RETRY_EXC_ERR:
+	case IB_WC_RNR_RETRY_EXC_ERR:
+	case IB_WC_RESP_TIMEOUT_ERR:
+		return -EHOSTUNREACH;
+	case IB_WC_WR_FLUSH_ERR:
+		return -ECONNRESET;
+	case IB_WC_REM_INV_REQ_ERR:
+	case IB_WC_REM_ACCESS_ERR:
+	case IB_WC_REM_OP_ERR:
+	case IB_WC_REM_INV_RD_REQ_ERR:
+	case IB_WC_REM_ABORT_ERR:
+		return -EREMOTEIO;
+	default:
+		return -ENETDOWN;
+	}
+}
+
+/* Why nothing can be posted in this state; 0 if it can. */
+static int collq_endpoint_unusable(const struct collq_endpoint *ep)
+{
+	if (likely(ep->state == IB_COLLQ_ENDPOINT_CONNECTED))
+		return 0;
+	if (ep->state == IB_COLLQ_ENDPOINT_NEW)
+		return -ENOTCONN;
+	return ep->error;
+}
+
+static bool collq_endpoint_wants_completion(const struct collq_endpoint *ep)
+{
+	if (ep->sends_counter)
+		return true;
+	return ep->posted - ep->last_signaled >= (ep->attr.send_capacity + 1) / 2;
+}
+
+/* Fills in what all sends have in common, and posts. */
+static int collq_endpoint_post(struct collq_endpoint *ep, struct ib_send_wr *wr,
+			       bool visible)
+{
+	struct collq_send *send = &ep->sends[ep->posted % ep->send_depth];
+	int err;
+
+	lockdep_assert_held(&ep->lock);
+
+	send->number = ep->posted;
+	wr->wr_cqe = &send->cqe;
+	if (visible)
+		wr->send_flags |= IB_SEND_SIGNALED;
+	err = ib_post_send(ep->qp, wr, NULL);
+	if (unlikely(err))
+		return err;
+
+	ep->posted++;
+	ep->total_sends++;
+	if (visible)
+		ep->last_signaled = ep->posted;
+	return 0;
+}
+
+/* Parks a queue until a slot comes back. It holds a reference then. */
+static int collq_endpoint_park(struct collq_endpoint *ep,
+			       struct collq_queue *queue)
+{
+	collq_object_get(&queue->obj);
+	list_add_tail(&queue->park_node, &ep->slot_waiters);
+	return COLLQ_PARKED;
+}
+
+/**
+ * collq_endpoint_send - what a SEND task does
+ * @ep: the endpoint
+ * @queue: whose task it is; its lock is held
+ * @imm: immediate data
+ * @signal: whether there is immediate data
+ *
+ * Return: 0 if posted, COLLQ_PARKED if there is no slot and @queue will be
+ * woken when there is, or why nothing can be sent.
+ */
+int collq_endpoint_send(struct collq_endpoint *ep, struct collq_queue *queue,
+			u32 imm, bool signal)
+{
+	struct ib_send_wr wr = {
+		.opcode = signal ? IB_WR_SEND_WITH_IMM : IB_WR_SEND,
+		.ex.imm_data = cpu_to_be32(imm),
+	};
+	int ret;
+
+	lockdep_assert_held(&queue->lock);
+
+	spin_lock(&ep->lock);
+	ret = collq_endpoint_unusable(ep);
+	if (unlikely(ret))
+		goto out_unlock;
+	if (unlikely(collq_endpoint_in_flight(ep) >= ep->attr.send_capacity)) {
+		ret = collq_endpoint_park(ep, queue);
+		goto out_unlock;
+	}
+	ret = collq_endpoint_post(ep, &wr, collq_endpoint_wants_completion(ep));
+out_unlock:
+	spin_unlock(&ep->lock);
+	return ret;
+}
+
+/* The same for a RECV task, on a message endpoint. */
+int collq_endpoint_recv(struct collq_endpoint *ep, struct collq_queue *queue)
+{
+	struct ib_recv_wr wr = { .wr_cqe = &ep->recv_cqe };
+	int ret;
+
+	lockdep_assert_held(&queue->lock);
+
+	spin_lock(&ep->lock);
+	ret = collq_endpoint_unusable(ep);
+	if (ret)
+		goto out_unlock;
+	if (ep->recvs_posted >= ep->recv_depth) {
+		ret = collq_endpoint_park(ep, queue);
+		goto out_unlock;
+	}
+	ret = ib_post_recv(ep->qp, &wr, NULL);
+	if (!ret)
+		ep->recvs_posted++;
+out_unlock:
+	spin_unlock(&ep->lock);
+	return ret;
+}
+
+/* A control message. There's a slot for it. */
+int collq_endpoint_post_control(struct collq_endpoint *ep, u32 imm)
+{
+	struct ib_send_wr wr = {
+		.opcode = IB_WR_SEND_WITH_IMM,
+		.ex.imm_data = cpu_to_be32(imm),
+	};
+
+	return collq_endpoint_post(ep, &wr, true);
+}
+
+/* Asks the peer's queue pair for an acknowledgement, and nothing else. */
+int collq_endpoint_post_probe(struct collq_endpoint *ep)
+{
+	struct ib_rdma_wr wr = { .wr.opcode = IB_WR_RDMA_WRITE };
+
+	return collq_endpoint_post(ep, &wr.wr, true);
+}
+
+/* All receives of a signal endpoint, before it's connected. */
+int collq_endpoint_post_recvs(struct collq_endpoint *ep)
+{
+	struct ib_recv_wr wr = { .wr_cqe = &ep->recv_cqe };
+	u32 i;
+	int err;
+
+	if (ep->attr.kind != IB_COLLQ_ENDPOINT_SIGNAL)
+		return 0;
+	for (i = 0; i < ep->recv_depth; i++) {
+		err = ib_post_recv(ep->qp, &wr, NULL);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Queues that wait for a slot try again. Endpoint lock held. */
+void collq_endpoint_wake_waiters(struct collq_endpoint *ep)
+{
+	struct collq_queue *queue, *next;
+
+	lockdep_assert_held(&ep->lock);
+
+	list_for_each_entry_safe(queue, next, &ep->slot_waiters, park_node) {
+		list_del_init(&queue->park_node);
+		collq_engine_wake(queue);
+	}
+}
+
+/* A send has arrived, and with it all before. */
+static void collq_endpoint_retire(struct collq_endpoint *ep,
+				  const struct collq_send *send)
+{
+	u32 done = send->number + 1 - ep->retired;
+
+	ep->retired += done;
+	if (ep->sends_counter)
+		collq_counter_raise(ep->sends_counter, done);
+	if (unlikely(!list_empty(&ep->pending_aborts)))
+		collq_control_flush_aborts(ep);
+	if (unlikely(!list_empty(&ep->slot_waiters)))
+		collq_endpoint_wake_waiters(ep);
+	if (unlikely(ep->state == IB_COLLQ_ENDPOINT_CLOSED) &&
+	    !collq_endpoint_in_flight(ep))
+		collq_linger_sent(ep);
+}
+
+void collq_endpoint_send_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct collq_send *send =
+		container_of(wc->wr_cqe, struct collq_send, cqe);
+	struct collq_endpoint *ep = send->endpoint;
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		collq_endpoint_fail(ep, collq_endpoint_map_status(wc->status));
+		return;
+	}
+
+	collq_engine_enter();
+	spin_lock(&ep->lock);
+	collq_endpoint_retire(ep, send);
+	spin_unlock(&ep->lock);
+	collq_engine_exit();
+}
+
+/* Gives a batch of receives back, once there is one. */
+static void collq_endpoint_repost(struct collq_endpoint *ep)
+{
+	if (++ep->recvs_consumed < COLLQ_REPOST_BATCH)
+		return;
+	ep->recvs_consumed = 0;
+	/* Fails only if the queue pair has, which then says so. */
+	ib_post_recv(ep->qp, &ep->repost[0], NULL);
+}
+
+static void collq_endpoint_message_done(struct collq_endpoint *ep)
+{
+	ep->recvs_posted--;
+	if (ep->messages_counter)
+		collq_counter_raise(ep->messages_counter, 1);
+	if (!list_empty(&ep->slot_waiters))
+		collq_endpoint_wake_waiters(ep);
+}
+
+void collq_endpoint_recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct collq_endpoint *ep =
+		container_of(wc->wr_cqe, struct collq_endpoint, recv_cqe);
+	struct collq_queue *aborted = NULL;
+	u32 imm = be32_to_cpu(wc->ex.imm_data);
+	int error = 0;
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		collq_endpoint_fail(ep, collq_endpoint_map_status(wc->status));
+		return;
+	}
+
+	collq_engine_enter();
+	spin_lock(&ep->lock);
+	ep->messages++;
+	if (ep->attr.kind == IB_COLLQ_ENDPOINT_MESSAGE) {
+		collq_endpoint_message_done(ep);
+	} else {
+		collq_endpoint_repost(ep);
+		if (unlikely(!(wc->wc_flags & IB_WC_WITH_IMM)))
+			ep->dropped++;
+		else if (likely(imm >> IB_COLLQ_IMM_TYPE_SHIFT ==
+				IB_COLLQ_IMM_SIGNAL))
+			collq_signal_receive(ep, imm);
+		else
+			aborted = collq_control_receive(ep, imm, &error);
+	}
+	spin_unlock(&ep->lock);
+
+	if (unlikely(aborted)) {
+		collq_queue_fail(aborted, error, ep);
+		collq_object_put(&aborted->obj);
+	}
+	collq_engine_exit();
+}
