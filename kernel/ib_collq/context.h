@@ -38,12 +38,12 @@ struct collq_context {
 	struct collq_device *device;
 	struct list_head node;
 	struct mm_struct *mm;
-	struct mutex mutex;
+	struct mutex mutex;		/* making and unmaking of objects */
 	struct xarray objects;
 	u32 next_id;
 	u32 nr_objects;
 	struct collq_verbs *verbs;
-	spinlock_t rings_lock;
+	spinlock_t rings_lock;		/* rings */
 	struct list_head rings;
 	wait_queue_head_t poll_wait;
 	struct work_struct free_work;

@@ -40,7 +40,7 @@ struct collq_counter {
 	u16 generation;
 	struct collq_eventfd *eventfd;
 
-	spinlock_t lock;
+	spinlock_t lock;		/* all that follows */
 	u64 raised;
 	u64 consumed;
 	int error;

@@ -20,7 +20,7 @@ struct ib_device;
  * @work: ends those whose time is over
  */
 struct collq_linger_list {
-	spinlock_t lock;
+	spinlock_t lock;		/* all of it, and linger_until */
 	struct list_head endpoints;
 	unsigned int nr;
 	bool stop;
@@ -49,7 +49,7 @@ struct collq_device {
 	struct ib_device *ibdev;
 	struct srcu_struct srcu;
 	bool dead;
-	struct mutex mutex;
+	struct mutex mutex;		/* contexts, dead */
 	struct list_head contexts;
 	struct collq_linger_list linger;
 	atomic_t nr_verbs;

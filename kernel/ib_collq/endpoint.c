@@ -12,6 +12,7 @@
  * State changes in softirq take effect for posts at once; a worker tells the
  * counters and queues that depend on the endpoint, since there may be many.
  */
+#include <linux/log2.h>
 #include <linux/slab.h>
 
 #include "address.h"
@@ -287,13 +288,13 @@ static void collq_endpoint_init(struct collq_endpoint *ep,
 
 static int collq_endpoint_alloc_sends(struct collq_endpoint *ep)
 {
-	u32 i;
+	u32 i, nr = roundup_pow_of_two(ep->send_depth);
 
-	ep->sends = kvcalloc(ep->send_depth, sizeof(*ep->sends),
-			     GFP_KERNEL_ACCOUNT);
+	ep->sends = kvcalloc(nr, sizeof(*ep->sends), GFP_KERNEL_ACCOUNT);
 	if (!ep->sends)
 		return -ENOMEM;
-	for (i = 0; i < ep->send_depth; i++) {
+	ep->sends_mask = nr - 1;
+	for (i = 0; i < nr; i++) {
 		ep->sends[i].cqe.done = collq_endpoint_send_done;
 		ep->sends[i].endpoint = ep;
 	}

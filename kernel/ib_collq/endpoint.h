@@ -50,7 +50,9 @@ struct collq_send {
  *	ctx->mutex until the endpoint is CLOSED, then it doesn't change
  * @send_depth: slots of the send queue, control messages included
  * @recv_depth: slots of the receive queue that are used
- * @sends: one for each slot of the send queue
+ * @sends: one for each slot of the send queue, rounded up to a power of two so
+ *	that numbers may wrap
+ * @sends_mask: number to index of @sends
  * @recv_cqe: completion of every receive
  * @repost: a chain of receives, to post a batch
  * @lock: protects all that follows. Nests inside a queue's lock; a counter's
@@ -91,10 +93,11 @@ struct collq_endpoint {
 	u32 send_depth;
 	u32 recv_depth;
 	struct collq_send *sends;
+	u32 sends_mask;
 	struct ib_cqe recv_cqe;
 	struct ib_recv_wr repost[COLLQ_REPOST_BATCH];
 
-	spinlock_t lock;
+	spinlock_t lock;		/* all that follows */
 	u32 state;
 	int error;
 	u32 posted;

@@ -4,7 +4,7 @@
  *
  * A queue pair that goes to ERR right after a send loses it: flushing completes
  * the send but never delivers it. And one that is gone can't acknowledge what
- * its peer sends again because the first acknowledgement was lost, so that the
+ * its peer sends again because the first acknowledgment was lost, so that the
  * peer would take a success for a failure. So an endpoint that was healthy and
  * has carried something is closed in steps:
  *

@@ -89,7 +89,7 @@ static int __init collq_init(void)
 	get_random_bytes(collq_instance, sizeof(collq_instance));
 	collq_engine_init();
 
-	collq_wq = alloc_workqueue("ib_collq", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	collq_wq = alloc_workqueue("ib_collq", WQ_UNBOUND, 0);
 	if (!collq_wq)
 		return -ENOMEM;
 	err = collq_cdev_init();

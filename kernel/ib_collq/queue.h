@@ -114,7 +114,7 @@ struct collq_queue {
 	struct list_head run_node;
 	struct list_head park_node;
 
-	spinlock_t lock;
+	spinlock_t lock;		/* all that follows, nr_links */
 	u32 state;
 	int error;
 	bool dead;

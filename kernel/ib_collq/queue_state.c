@@ -241,7 +241,10 @@ void collq_queue_arm_deadline(struct collq_queue *queue, u64 deadline)
 /* Fails or takes out what is late; returns the next deadline, or 0. */
 static u64 collq_queue_expire(struct collq_queue *queue, u64 now)
 {
-	struct collq_result late = collq_queue_result(queue, -ETIMEDOUT, NULL);
+	static const struct collq_result late = {
+		.status = -ETIMEDOUT,
+		.task = IB_COLLQ_NO_TASK,
+	};
 	struct collq_submission *sub;
 	u64 sequence, next = 0;
 
@@ -253,14 +256,13 @@ static u64 collq_queue_expire(struct collq_queue *queue, u64 now)
 		if (sub->deadline > now) {
 			if (!next || sub->deadline < next)
 				next = sub->deadline;
-		} else if (sequence == queue->current_seq) {
+			continue;
+		}
+		if (sequence == queue->current_seq) {
 			collq_queue_fail_locked(queue, -ETIMEDOUT, NULL);
 			return 0;
-		} else {
-			late.task = IB_COLLQ_NO_TASK;
-			late.label = 0;
-			collq_queue_complete(queue, sub, &late);
 		}
+		collq_queue_complete(queue, sub, &late);
 	}
 	return next;
 }

@@ -47,7 +47,7 @@ struct collq_ring {
 	struct eventfd_ctx *eventfd;
 	int eventfd_fd;
 
-	spinlock_t lock;
+	spinlock_t lock;		/* all that follows */
 	bool dead;
 	u32 tail;
 	u32 reserved;

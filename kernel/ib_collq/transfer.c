@@ -66,7 +66,7 @@ static bool collq_endpoint_wants_completion(const struct collq_endpoint *ep)
 static int collq_endpoint_post(struct collq_endpoint *ep, struct ib_send_wr *wr,
 			       bool visible)
 {
-	struct collq_send *send = &ep->sends[ep->posted % ep->send_depth];
+	struct collq_send *send = &ep->sends[ep->posted & ep->sends_mask];
 	int err;
 
 	lockdep_assert_held(&ep->lock);
@@ -165,7 +165,7 @@ int collq_endpoint_post_control(struct collq_endpoint *ep, u32 imm)
 	return collq_endpoint_post(ep, &wr, true);
 }
 
-/* Asks the peer's queue pair for an acknowledgement, and nothing else. */
+/* Asks the peer's queue pair for an acknowledgment, and nothing else. */
 int collq_endpoint_post_probe(struct collq_endpoint *ep)
 {
 	struct ib_rdma_wr wr = { .wr.opcode = IB_WR_RDMA_WRITE };

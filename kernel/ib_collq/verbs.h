@@ -38,7 +38,7 @@ struct collq_verbs {
 	struct kref refs;
 	struct collq_device *device;
 	struct ib_pd *pd;
-	struct mutex mutex;
+	struct mutex mutex;		/* all that follows */
 	struct list_head cqs;
 	unsigned int nr_endpoints;
 };

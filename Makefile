@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# The top of the build: which parts there are, and in what order.  Each part
+# knows how to build itself: the module through Kbuild, user space through the
+# Makefiles of its folders.  "make help" lists the targets.
+#
+# The module is built for Debian's newest 6.1 headers, whatever kernel this
+# machine happens to run, because the VM boots that kernel; only "make install"
+# looks at the running kernel.
+
+KVER := $(shell tools/ksrc version 2>/dev/null)
+
+# install: for a KDIR that was asked for, else for the running kernel, else for
+# the kernel that everything else is built for.
+ifeq ($(origin KDIR),undefined)
+INSTALL_KDIR := $(firstword $(wildcard /lib/modules/$(shell uname -r)/build) \
+			    /usr/src/linux-headers-$(KVER))
+else
+INSTALL_KDIR := $(KDIR)
+endif
+
+KDIR    ?= /usr/src/linux-headers-$(KVER)
+prefix  ?= /usr/local
+DESTDIR ?=
+
+# Where kselftest.h and kselftest_harness.h are: a kernel tree's
+# tools/testing/selftests, or the copy that tools/ksrc keeps.
+KSFT_DIR ?= $(shell tools/ksrc source)/tools/testing/selftests
+
+export prefix DESTDIR
+
+.PHONY: all module lib tools selftests run check style docs deps install install-module clean help
+.DEFAULT_GOAL := all
+
+all: module lib tools
+
+module:
+	@test -e $(KDIR)/Makefile || { echo "No kernel headers in $(KDIR): run 'make deps' as root" \
+		"or give KDIR=" >&2; exit 1; }
+	+$(MAKE) -C $(KDIR) M=$(CURDIR) modules
+
+lib:
+	+$(MAKE) -C userlib
+
+tools: lib
+	+$(MAKE) -C tools
+
+selftests: lib
+	+$(MAKE) -C selftests KSFT_DIR=$(KSFT_DIR)
+
+# make runs itself again after deps, since what KDIR is may have changed.
+run:
+	@tools/deps
+	+@$(MAKE) --no-print-directory all
+	tools/vm -- collq-barrier --demo
+
+check:
+	@tools/deps
+	+@$(MAKE) --no-print-directory all selftests
+	@selftests/run
+
+style:
+	@selftests/run --only '^style$$'
+
+docs:
+	tools/render-api >Documentation/user-api.rst
+
+deps:
+	@tools/deps
+
+install: install-module
+	+$(MAKE) -C userlib install
+	+$(MAKE) -C tools install
+
+install-module: KDIR := $(INSTALL_KDIR)
+install-module: module
+	install -d $(DESTDIR)$(prefix)/include/rdma
+	install -m 644 uapi/rdma/*.h $(DESTDIR)$(prefix)/include/rdma/
+	set -- $$(modinfo -F vermagic kernel/ib_collq/ib_collq.ko) && release=$$1 && \
+	install -d $(DESTDIR)/lib/modules/$$release/updates && \
+	install -m 644 kernel/ib_collq/ib_collq.ko $(DESTDIR)/lib/modules/$$release/updates/ && \
+	if [ -z "$(DESTDIR)" ]; then depmod $$release; fi
+
+clean:
+	-+$(MAKE) -C selftests clean
+	-+$(MAKE) -C tools clean
+	-+$(MAKE) -C userlib clean
+	test ! -e $(KDIR)/Makefile || $(MAKE) -C $(KDIR) M=$(CURDIR) clean
+	rm -rf selftests/logs
+
+help:
+	@echo 'make            module, library and tools'
+	@echo 'make run        install what is missing, build, and show barriers in a VM'
+	@echo 'make check      install what is missing, build, and run all tests'
+	@echo 'make style      only the checks of style'
+	@echo 'make docs       render the user API from the ABI headers'
+	@echo 'make deps       install the Debian packages needed (as root)'
+	@echo 'make install    module, header, library and tools; DESTDIR=, prefix= (/usr/local);'
+	@echo '                for the running kernel if its headers are here, else for KDIR'
+	@echo 'make clean'
+	@echo 'make module | lib | tools | selftests   one part'
+	@echo
+	@echo 'KDIR=           kernel headers or build tree; now $(KDIR)'
+	@echo '                (install would use $(INSTALL_KDIR))'
+	@echo 'KSFT_DIR=       tools/testing/selftests of a kernel tree, instead of a download'
+	@echo
+	@echo 'tools/vm -- COMMAND             run a command in the VM; --help tells more'
+	@echo 'selftests/run --only PATTERN    some of the tests'

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+#
+# boot.sh - part of tools/vm: the initial RAM disk, the choice between KVM and
+# emulation, and QEMU's command line.  Uses $here (vm.d), $kernel (the image's
+# folder in the cache), $version, $module and $job (the folder of this run).
+# shellcheck disable=SC2154,SC2034 # it shares tools/vm's variables
+
+# What the initial RAM disk must load, before what needs it.
+boot_modules=(virtio_pci virtio_console 9pnet_virtio 9p overlay)
+
+# initrd: print the path of the RAM disk for this kernel; made once and kept
+# beside the kernel, under a name that changes with its contents.
+initrd() {
+	local sum file dir m name
+	sum=$(cat "$here/init" "$here/boot.sh" /bin/busybox | sha256sum)
+	file=$kernel/initrd-${sum:0:16}
+	if [ ! -e "$file" ]; then
+		dir=$job/initrd
+		mkdir -p "$dir/bin" "$dir/modules" "$dir/dev"
+		cp /bin/busybox "$dir/bin/"
+		install -m 755 "$here/init" "$dir/init"
+		for m in "${boot_modules[@]}"; do
+			modprobe -d "$kernel" -S "$version" --show-depends "$m"
+		done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' |
+		while read -r m; do
+			name=${m##*/}
+			cp "$m" "$dir/modules/$name"
+			echo "$name" >>"$dir/modules/order"
+		done
+		(cd "$dir" && find . | cpio -o -H newc --quiet) >"$job/initrd.cpio"
+		mv "$job/initrd.cpio" "$file.$$"
+		mv "$file.$$" "$file"
+		rm -rf "$dir"
+	fi
+	echo "$file"
+}
+
+# module_tree: what the guest sees as /lib/modules/VERSION: the kernel's own
+# modules, and ib_collq where an administrator would have installed it, indexed,
+# so that the kernel can load either by alias.
+module_tree() {
+	local from=$kernel/lib/modules/$version base=$job/depmod
+	local to=$base/lib/modules/$version
+
+	mkdir -p "$to/updates"
+	ln -s "$from/kernel" "$to/kernel"
+	cp "$from"/modules.{order,builtin,builtin.modinfo} "$to/"
+	[ -z "$module" ] || cp "$module" "$to/updates/"
+	depmod -b "$base" "$version"
+	mv "$to" "$job/modules"
+}
+
+# Common to the probe and to every run.  No default devices, and no firmware for
+# the network boot that is not wanted.
+qemu_base() {
+	qemu=(qemu-system-x86_64 -machine q35 -nodefaults -no-user-config -display none
+	      -no-reboot -kernel "$kernel/kernel" -initrd "$initrd")
+}
+
+# kvm_works: does this kernel boot under KVM on this machine?  A device node
+# says little (nested virtualisation may offer one and hang), so boot it once,
+# with a time limit, and remember the answer for this host kernel and QEMU.
+kvm_works() {
+	local key answer qemu
+
+	[ -w /dev/kvm ] || return 1
+	key=$(uname -nrv; qemu-system-x86_64 --version; grep -m 1 'model name' /proc/cpuinfo)
+	key=$(sha256sum <<<"$key")
+	answer=$kernel/kvm-${key:0:16}
+	if [ ! -e "$answer" ]; then
+		note "trying once whether KVM boots Linux $version (up to 20 s)"
+		qemu_base
+		timeout -k 2 20 "${qemu[@]}" -accel kvm -cpu host -m 512 -serial stdio \
+			-append "console=ttyS0 quiet panic=-1 collq.probe" \
+			</dev/null >"$job/probe" 2>&1 || true
+		if grep -q collq-probe-ok "$job/probe"; then
+			echo yes
+		else
+			echo no
+		fi >"$answer.$$"
+		mv "$answer.$$" "$answer"
+	fi
+	[ "$(<"$answer")" = yes ]
+}
+
+# choose_accel: sets accel (QEMU's options) and accel_name.
+choose_accel() {
+	if [ -n "$icount" ]; then
+		accel=(-accel tcg -icount "shift=0,sleep=off,align=off" -cpu max)
+		accel_name="software emulation (TCG) in virtual time"
+	elif [ "${COLLQ_VM_ACCEL-}" = kvm ] ||
+	     { [ "${COLLQ_VM_ACCEL-}" != tcg ] && kvm_works; }; then
+		accel=(-accel kvm -cpu host)
+		accel_name="KVM"
+	else
+		accel=(-accel "tcg,thread=multi" -cpu max)
+		accel_name="software emulation (TCG)"
+	fi
+}
+
+# qemu_args: the whole command line, in qemu.
+#
+# The serial console gets warnings and worse only, because each of its
+# characters is an exit; it is there for what a dying kernel still says.  The
+# complete log leaves through a port at the end.  A crash ends QEMU: an oops is
+# a panic, a panic a reboot, a reboot an exit.  Streams to the host go to plain
+# files, which take everything the guest sends at once: with a pipe, what a slow
+# reader has not fetched yet is lost when the VM ends.
+qemu_args() {
+	local append port share="security_model=none,readonly=on,multidevs=remap"
+
+	append="console=ttyS0 loglevel=5 panic=-1 oops=panic printk.devkmsg=on"
+	append+=" log_buf_len=16M mitigations=off tsc=reliable"
+	qemu_base
+	qemu+=("${accel[@]}" -smp "$cpus" -m "$mem"
+	       -virtfs "local,path=/,mount_tag=root,$share"
+	       -virtfs "local,path=${job//,/,,},mount_tag=job,$share"
+	       -serial "file:$job/serial"
+	       -device virtio-serial-pci
+	       -chardev "stdio,id=in,signal=off"
+	       -chardev "pipe,id=status,path=$job/status"
+	       -append "$append")
+	for port in out err log; do
+		qemu+=(-chardev "file,id=$port,path=$job/$port")
+	done
+	for port in in out err log status; do
+		qemu+=(-device "virtserialport,chardev=$port,name=$port")
+	done
+}
