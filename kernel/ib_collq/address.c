@@ -92,7 +92,8 @@ int collq_address_make(struct ib_device *ibdev,
 					    IB_COLLQ_CAP_CLOSE);
 	address->qpn = cpu_to_le32(qpn);
 	address->psn = cpu_to_le32(get_random_u32() & 0xffffff);
-	address->lid = cpu_to_le16(port.lid);
+	if (address->link_layer == IB_COLLQ_LINK_INFINIBAND)
+		address->lid = cpu_to_le16(port.lid);
 	address->pkey = cpu_to_le16(pkey);
 	address->mtu = attr->mtu ?: port.active_mtu;
 	address->device = cpu_to_le64(be64_to_cpu(ibdev->node_guid));
@@ -109,23 +110,23 @@ static bool collq_address_reserved_zero(const struct ib_collq_address *address)
 			   sizeof(address->__reserved1));
 }
 
-/* Whether a peer's address is well-formed, and of this kind: 0 or -EINVAL. */
-int collq_address_check(const struct ib_collq_address *address, u32 kind)
+/* Whether a peer's address is well-formed and fits our own: 0 or -EINVAL. */
+int collq_address_check(const struct ib_collq_address *peer,
+			const struct ib_collq_address *own)
 {
-	if (address->version != cpu_to_le16(IB_COLLQ_PROTOCOL_VERSION) ||
-	    address->kind != kind ||
-	    !collq_address_reserved_zero(address))
+	if (peer->version != own->version || peer->kind != own->kind ||
+	    peer->link_layer != own->link_layer ||
+	    !collq_address_reserved_zero(peer))
 		return -EINVAL;
-	if (address->link_layer != IB_COLLQ_LINK_INFINIBAND &&
-	    address->link_layer != IB_COLLQ_LINK_ETHERNET)
+	if (peer->link_layer == IB_COLLQ_LINK_ETHERNET && peer->lid)
 		return -EINVAL;
-	if (le32_to_cpu(address->qpn) > 0xffffff ||
-	    le32_to_cpu(address->psn) > 0xffffff)
+	if (le32_to_cpu(peer->qpn) > 0xffffff ||
+	    le32_to_cpu(peer->psn) > 0xffffff)
 		return -EINVAL;
-	if (address->mtu < IB_MTU_256 || address->mtu > IB_MTU_4096)
+	if (peer->mtu < IB_MTU_256 || peer->mtu > IB_MTU_4096)
 		return -EINVAL;
-	if (!memchr_inv(address->gid, 0, sizeof(address->gid)) ||
-	    !memchr_inv(address->nonce, 0, sizeof(address->nonce)))
+	if (!memchr_inv(peer->gid, 0, sizeof(peer->gid)) ||
+	    !memchr_inv(peer->nonce, 0, sizeof(peer->nonce)))
 		return -EINVAL;
 	return 0;
 }

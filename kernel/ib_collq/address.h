@@ -10,6 +10,7 @@ struct ib_device;
 int collq_address_make(struct ib_device *ibdev,
 		       const struct ib_collq_endpoint_create *attr, u32 qpn,
 		       struct ib_collq_address *address);
-int collq_address_check(const struct ib_collq_address *address, u32 kind);
+int collq_address_check(const struct ib_collq_address *peer,
+			const struct ib_collq_address *own);
 
 #endif /* COLLQ_ADDRESS_H */

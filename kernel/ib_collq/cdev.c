@@ -179,6 +179,7 @@ static int collq_device_init(struct collq_device *cd, struct ib_device *ibdev)
 	cd->ibdev = ibdev;
 	mutex_init(&cd->mutex);
 	INIT_LIST_HEAD(&cd->contexts);
+	collq_cq_pool_init(&cd->cqs);
 	collq_linger_init(cd);
 	init_waitqueue_head(&cd->verbs_gone);
 
@@ -248,6 +249,7 @@ void collq_device_remove(struct collq_device *cd)
 	/* Contexts that were being closed meanwhile. */
 	wait_event(cd->verbs_gone, !atomic_read(&cd->nr_verbs));
 	cancel_delayed_work_sync(&cd->linger.work);
+	collq_cq_pool_destroy(&cd->cqs);
 	collq_device_put(cd);
 }
 

@@ -132,7 +132,7 @@ int collq_endpoint_connect(struct collq_endpoint *ep,
 
 	lockdep_assert_held(&ep->obj.ctx->mutex);
 
-	err = collq_address_check(peer, ep->attr.kind);
+	err = collq_address_check(peer, (void *)ep->attr.address);
 	if (err)
 		return err;
 	if (ep->connected)

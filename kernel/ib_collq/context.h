@@ -26,7 +26,7 @@ struct mm_struct;
  * @objects: id to object; its lock protects the look-up
  * @next_id: where the search for a free id goes on
  * @nr_objects: number of objects, under @mutex
- * @verbs: protection domain and completion queues; NULL once the context or
+ * @verbs: protection domain; NULL once the context or
  *	the device is gone; set under @mutex
  * @rings_lock: protects @rings
  * @rings: rings of the context

@@ -55,18 +55,21 @@ static int collq_describe_endpoint(struct collq_description *d,
 	struct collq_endpoint *ep = collq_endpoint_of(obj);
 	struct ib_collq_endpoint_info info;
 	struct collq_counter *counter;
-	unsigned long slot;
+	u32 slot;
 	int err;
 
 	d->attr->entry_size = sizeof(struct ib_collq_slot_bind);
-	xa_for_each(&ep->slots, slot, counter) {
+	for (slot = 0; slot < ep->nr_slots; slot++) {
 		struct ib_collq_slot_bind bind = {
 			.endpoint = obj->id,
 			.slot = slot,
-			.generation = counter->generation,
-			.counter = counter->obj.id,
 		};
 
+		counter = ep->slots[slot];
+		if (!counter)
+			continue;
+		bind.generation = counter->generation;
+		bind.counter = counter->obj.id;
 		err = collq_put_entry(d, &bind, sizeof(bind));
 		if (err)
 			return err;

@@ -9,6 +9,8 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
+#include "cq_pool.h"
+
 struct ib_device;
 
 /**
@@ -39,6 +41,7 @@ struct collq_linger_list {
  * @mutex: protects @contexts, and opening against removal. Taken before a
  *	context's mutex
  * @contexts: open contexts
+ * @cqs: completion queues
  * @linger: endpoints that were destroyed but linger
  * @nr_verbs: protection domains that are still there
  * @verbs_gone: woken when @nr_verbs drops to zero
@@ -51,6 +54,7 @@ struct collq_device {
 	bool dead;
 	struct mutex mutex;		/* contexts, dead */
 	struct list_head contexts;
+	struct collq_cq_pool cqs;
 	struct collq_linger_list linger;
 	atomic_t nr_verbs;
 	wait_queue_head_t verbs_gone;

@@ -26,6 +26,8 @@
 #include "queue.h"
 #include "verbs.h"
 
+static struct lock_class_key collq_message_lock_key;
+
 void collq_endpoint_set_state(struct collq_endpoint *ep, u32 state, int error)
 {
 	lockdep_assert_held(&ep->lock);
@@ -84,9 +86,10 @@ void collq_endpoint_peer_closed(struct collq_endpoint *ep)
 static void collq_endpoint_fail_counters(struct collq_endpoint *ep)
 {
 	struct collq_counter *counter;
-	unsigned long slot = 0;
+	bool more = true;
+	u32 slot;
 
-	collq_engine_enter();
+	collq_engine_enter_bh();
 	spin_lock(&ep->lock);
 	if (ep->sends_counter)
 		collq_counter_set_error(ep->sends_counter, ep->error);
@@ -94,19 +97,17 @@ static void collq_endpoint_fail_counters(struct collq_endpoint *ep)
 		collq_counter_set_error(ep->messages_counter, ep->error);
 	collq_endpoint_wake_waiters(ep);
 	spin_unlock(&ep->lock);
-	collq_engine_exit();
+	collq_engine_exit_bh();
 
-	for (;;) {
-		collq_engine_enter();
+	for (slot = 0; more; slot++) {
+		collq_engine_enter_bh();
 		spin_lock(&ep->lock);
-		counter = xa_find(&ep->slots, &slot, ULONG_MAX, XA_PRESENT);
+		more = slot < ep->nr_slots;
+		counter = more ? ep->slots[slot] : NULL;
 		if (counter)
 			collq_counter_set_error(counter, ep->error);
 		spin_unlock(&ep->lock);
-		collq_engine_exit();
-		if (!counter)
-			break;
-		slot++;
+		collq_engine_exit_bh();
 		cond_resched();
 	}
 }
@@ -134,6 +135,46 @@ static void collq_endpoint_fail_queues(struct collq_endpoint *ep, int error)
 	}
 }
 
+/* The next message endpoint that isn't told yet, referenced; or NULL. */
+static struct collq_endpoint *
+collq_endpoint_next_message(struct collq_endpoint *ep)
+{
+	struct collq_endpoint *message, *found = NULL;
+
+	spin_lock_bh(&ep->lock);
+	list_for_each_entry(message, &ep->message_endpoints, message_node) {
+		if (!message->signal_lost) {
+			message->signal_lost = true;
+			collq_object_get(&message->obj);
+			found = message;
+			break;
+		}
+	}
+	spin_unlock_bh(&ep->lock);
+	return found;
+}
+
+/*
+ * CLOSE and ABORT don't travel on message endpoints: what ends their signal
+ * endpoint ends them.
+ */
+static void collq_endpoint_end_messages(struct collq_endpoint *ep, u32 state,
+					int error)
+{
+	struct collq_endpoint *message;
+
+	while ((message = collq_endpoint_next_message(ep))) {
+		if (state == IB_COLLQ_ENDPOINT_ERROR) {
+			collq_endpoint_fail(message, error);
+		} else {
+			spin_lock_bh(&message->lock);
+			collq_endpoint_peer_closed(message);
+			spin_unlock_bh(&message->lock);
+		}
+		collq_object_put(&message->obj);
+	}
+}
+
 static void collq_endpoint_event_work(struct work_struct *work)
 {
 	struct collq_endpoint *ep =
@@ -147,6 +188,7 @@ static void collq_endpoint_event_work(struct work_struct *work)
 	spin_unlock_bh(&ep->lock);
 
 	collq_endpoint_fail_counters(ep);
+	collq_endpoint_end_messages(ep, state, error);
 	if (state == IB_COLLQ_ENDPOINT_ERROR)
 		collq_endpoint_fail_queues(ep, error);
 	collq_object_put(&ep->obj);
@@ -189,27 +231,59 @@ void collq_endpoint_teardown(struct collq_endpoint *ep)
 	ib_destroy_qp(ep->qp);
 	if (cancel_work_sync(&ep->event_work))
 		collq_object_put(&ep->obj);
-	collq_verbs_put_cq(ep->verbs, ep->cq, ep->cq_depth);
+	collq_cq_put(&ep->verbs->device->cqs, ep->cq, ep->cq_depth);
+	collq_verbs_drop_endpoint(ep->verbs);
 	ep->qp = NULL;
+}
+
+/* A message endpoint hears of the end through its signal endpoint. */
+static int collq_endpoint_join(struct collq_endpoint *ep,
+			       struct collq_endpoint *signal)
+{
+	int err;
+
+	spin_lock_bh(&signal->lock);
+	err = collq_endpoint_error(signal);
+	if (!err)
+		list_add_tail(&ep->message_node, &signal->message_endpoints);
+	spin_unlock_bh(&signal->lock);
+	if (err)
+		return err;
+	collq_object_name(&signal->obj);
+	ep->signal = signal;
+	return 0;
+}
+
+static void collq_endpoint_leave(struct collq_endpoint *ep)
+{
+	struct collq_endpoint *signal = ep->signal;
+
+	if (!signal)
+		return;
+	spin_lock_bh(&signal->lock);
+	list_del_init(&ep->message_node);
+	spin_unlock_bh(&signal->lock);
+	/* The name goes; the reference stays for lingering. */
+	atomic_dec(&signal->obj.users);
 }
 
 static void collq_endpoint_destroy(struct collq_object *obj)
 {
 	struct collq_endpoint *ep = collq_endpoint_of(obj);
-	struct collq_endpoint *signal = ep->signal;
 
+	collq_endpoint_leave(ep);
 	if (!collq_linger_begin(ep))
 		collq_endpoint_teardown(ep);
-	if (signal)
-		collq_object_unname(&signal->obj);
 }
 
 static void collq_endpoint_free(struct collq_object *obj)
 {
 	struct collq_endpoint *ep = collq_endpoint_of(obj);
 
-	xa_destroy(&ep->slots);
+	if (ep->signal)
+		collq_object_put(&ep->signal->obj);
 	xa_destroy(&ep->aborts);
+	kvfree(ep->slots);
 	kvfree(ep->sends);
 	kfree(ep);
 }
@@ -261,10 +335,13 @@ static void collq_endpoint_init(struct collq_endpoint *ep,
 
 	ep->attr = *attr;
 	spin_lock_init(&ep->lock);
+	/* A message endpoint's lock is taken outside its signal endpoint's. */
+	if (attr->kind == IB_COLLQ_ENDPOINT_MESSAGE)
+		lockdep_set_class(&ep->lock, &collq_message_lock_key);
 	INIT_LIST_HEAD(&ep->slot_waiters);
 	INIT_LIST_HEAD(&ep->pending_aborts);
+	INIT_LIST_HEAD(&ep->message_endpoints);
 	INIT_WORK(&ep->event_work, collq_endpoint_event_work);
-	xa_init(&ep->slots);
 	xa_init(&ep->aborts);
 	ep->state = IB_COLLQ_ENDPOINT_NEW;
 
@@ -364,10 +441,13 @@ collq_endpoint_create(struct collq_context *ctx,
 
 	ep->verbs = ctx->verbs;
 	ep->cq_depth = ep->send_depth + ep->recv_depth + 2;
-	ep->cq = collq_verbs_get_cq(ep->verbs, ep->cq_depth);
+	err = collq_verbs_add_endpoint(ep->verbs);
+	if (err)
+		goto err_abort;
+	ep->cq = collq_cq_get(&ep->verbs->device->cqs, ibdev, ep->cq_depth);
 	if (IS_ERR(ep->cq)) {
 		err = PTR_ERR(ep->cq);
-		goto err_abort;
+		goto err_drop_verbs;
 	}
 	err = collq_endpoint_create_qp(ep);
 	if (err)
@@ -377,8 +457,9 @@ collq_endpoint_create(struct collq_context *ctx,
 		goto err_destroy_qp;
 
 	if (signal) {
-		collq_object_name(&signal->obj);
-		ep->signal = signal;
+		err = collq_endpoint_join(ep, signal);
+		if (err)
+			goto err_destroy_qp;
 	}
 	ep->attr.id = ep->obj.id;
 	memcpy(ep->attr.address, &address, sizeof(address));
@@ -388,7 +469,9 @@ collq_endpoint_create(struct collq_context *ctx,
 err_destroy_qp:
 	ib_destroy_qp(ep->qp);
 err_put_cq:
-	collq_verbs_put_cq(ep->verbs, ep->cq, ep->cq_depth);
+	collq_cq_put(&ep->verbs->device->cqs, ep->cq, ep->cq_depth);
+err_drop_verbs:
+	collq_verbs_drop_endpoint(ep->verbs);
 err_abort:
 	collq_object_abort(&ep->obj);
 err_free_sends:

@@ -41,8 +41,9 @@ struct collq_send {
  * @obj: common part
  * @attr: as created, with id and address
  * @peer_address: as connected
- * @signal: a message endpoint's signal endpoint; named, or NULL
- * @verbs: what the queue pair was made from; referenced by @cq
+ * @signal: a message endpoint's signal endpoint, or NULL; named until the
+ *	message endpoint is destroyed, referenced until it is freed
+ * @verbs: what the queue pair was made from; referenced as long as it exists
  * @cq: completion queue of both directions
  * @cq_depth: entries of @cq that are this endpoint's
  * @qp: the queue pair; NULL when it's gone
@@ -56,7 +57,8 @@ struct collq_send {
  * @recv_cqe: completion of every receive
  * @repost: a chain of receives, to post a batch
  * @lock: protects all that follows. Nests inside a queue's lock; a counter's
- *	lock, the run list and the linger list nest inside
+ *	lock, the run list and the linger list nest inside, and inside a message
+ *	endpoint's that of its signal endpoint
  * @state: IB_COLLQ_ENDPOINT_*, changed by collq_endpoint_set_state()
  * @error: what it gives in IB_COLLQ_ENDPOINT_ERROR
  * @posted: sends posted so far, modulo 2^32
@@ -70,11 +72,20 @@ struct collq_send {
  * @dropped: messages that nobody waited for
  * @slot_waiters: queues parked for a slot of the send or the receive queue
  * @pending_aborts: &struct collq_queue_link whose ABORT waits for a slot
- * @slots: slot to &struct collq_counter. Stored to under ctx->mutex; looked up
- *	under @lock in softirq
- * @aborts: abort slot to &struct collq_queue_link, likewise
+ * @slots: slot to &struct collq_counter, an array since every signal looks there;
+ *	changed under ctx->mutex as well
+ * @nr_slots: its length
+ * @aborts: abort slot to &struct collq_queue_link; stored to under ctx->mutex
  * @sends_counter: counts sends, or NULL
  * @messages_counter: counts messages, or NULL
+ * @message_endpoints: of a signal endpoint: those that name it
+ * @message_node: in that list, under the lock of the signal endpoint
+ * @signal_lost: this message endpoint was told that its signal endpoint is of no
+ *	use any more; under the lock of the signal endpoint
+ * @messages_closing: of a signal endpoint: message endpoints that still see
+ *	their last messages delivered. CLOSE, which speaks for them too, waits
+ * @close_wanted: CLOSE is to be sent when @messages_closing drops to zero
+ * @holds_close: this message endpoint is counted there
  * @event_work: tells counters and queues of a failure or of CLOSE
  * @lingering: it's in the device's list, and not cut short
  * @linger_node: in that list, under its lock
@@ -111,10 +122,17 @@ struct collq_endpoint {
 	u64 dropped;
 	struct list_head slot_waiters;
 	struct list_head pending_aborts;
-	struct xarray slots;
+	struct collq_counter **slots;
+	u32 nr_slots;
 	struct xarray aborts;
 	struct collq_counter *sends_counter;
 	struct collq_counter *messages_counter;
+	struct list_head message_endpoints;
+	struct list_head message_node;
+	bool signal_lost;
+	u32 messages_closing;
+	bool close_wanted;
+	bool holds_close;
 	struct work_struct event_work;
 	bool lingering;
 	struct list_head linger_node;

@@ -51,13 +51,11 @@ static LIST_HEAD(collq_overflow);
 static void collq_engine_work(struct work_struct *work);
 static DECLARE_WORK(collq_overflow_work, collq_engine_work);
 
-/* Before anything that may wake a queue. Disables bottom halves. */
+/* Before anything that may wake a queue. Bottom halves are off. */
 void collq_engine_enter(void)
 {
-	struct collq_runner *runner;
+	struct collq_runner *runner = this_cpu_ptr(&collq_runner);
 
-	local_bh_disable();
-	runner = this_cpu_ptr(&collq_runner);
 	if (!runner->depth++)
 		runner->budget = COLLQ_ENGINE_BUDGET;
 }
@@ -100,6 +98,18 @@ void collq_engine_exit(void)
 		}
 	}
 	runner->depth--;
+}
+
+/* The same from where bottom halves may be on. */
+void collq_engine_enter_bh(void)
+{
+	local_bh_disable();
+	collq_engine_enter();
+}
+
+void collq_engine_exit_bh(void)
+{
+	collq_engine_exit();
 	local_bh_enable();
 }
 
@@ -108,7 +118,7 @@ static void collq_engine_work(struct work_struct *work)
 	struct collq_queue *queue;
 
 	for (;;) {
-		collq_engine_enter();
+		collq_engine_enter_bh();
 		spin_lock(&collq_overflow_lock);
 		queue = list_first_entry_or_null(&collq_overflow,
 						 struct collq_queue, run_node);
@@ -117,7 +127,7 @@ static void collq_engine_work(struct work_struct *work)
 		spin_unlock(&collq_overflow_lock);
 		if (queue)
 			collq_engine_wake(queue);
-		collq_engine_exit();
+		collq_engine_exit_bh();
 		if (!queue)
 			return;
 		cond_resched();

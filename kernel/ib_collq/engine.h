@@ -6,6 +6,8 @@ struct collq_queue;
 
 void collq_engine_enter(void);
 void collq_engine_exit(void);
+void collq_engine_enter_bh(void);
+void collq_engine_exit_bh(void);
 void collq_engine_wake(struct collq_queue *queue);
 void collq_engine_run_locked(struct collq_queue *queue);
 void collq_engine_init(void);

@@ -86,10 +86,10 @@ static void collq_eventfd_work(struct work_struct *work)
 	if (!count)
 		return;
 
-	collq_engine_enter();
+	collq_engine_enter_bh();
 	/* 2^64 writes are not to be had; a count that wraps is lost. */
 	collq_counter_raise(listener->counter, count);
-	collq_engine_exit();
+	collq_engine_exit_bh();
 }
 
 static void collq_eventfd_queue(struct file *file, wait_queue_head_t *head,

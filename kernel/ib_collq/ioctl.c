@@ -25,16 +25,32 @@
 #include "queue.h"
 #include "ring.h"
 
+/*
+ * Copies a structure in as the ABI wants it. Inlined, so that the compiler knows
+ * the size where it's a constant.
+ */
+static __always_inline int collq_copy_in(void *arg, u32 size, u32 min,
+					 void __user *user, u32 *user_size)
+{
+	if (get_user(*user_size, (u32 __user *)user))
+		return -EFAULT;
+	if (likely(*user_size == size))
+		return copy_from_user(arg, user, size) ? -EFAULT : 0;
+	if (*user_size < min)
+		return -EINVAL;
+	if (*user_size > PAGE_SIZE)
+		return -E2BIG;
+	return copy_struct_from_user(arg, size, user, *user_size);
+}
+
 static int collq_ioctl_query(struct collq_ioctl *io)
 {
 	struct ib_device *ibdev = io->ctx->device->ibdev;
 	struct ib_collq_query *query = &io->arg.query;
 	struct collq_graph_limits limits;
-	u32 size = query->size;
 
 	collq_graph_limits(io->ctx, &limits);
 	*query = (struct ib_collq_query) {
-		.size = size,
 		.abi_version = IB_COLLQ_ABI_VERSION,
 		.protocol_version = IB_COLLQ_PROTOCOL_VERSION,
 		.features = limits.features,
@@ -74,9 +90,9 @@ static int collq_ioctl_counter_raise(struct collq_ioctl *io)
 		return -ENOENT;
 	counter = collq_counter_of(obj);
 	if (counter->source == IB_COLLQ_SOURCE_USER) {
-		collq_engine_enter();
+		collq_engine_enter_bh();
 		err = collq_counter_raise(counter, raise->count);
-		collq_engine_exit();
+		collq_engine_exit_bh();
 	}
 	collq_object_put(obj);
 	return err;
@@ -275,7 +291,7 @@ static int collq_check_bindings(const struct collq_graph *graph, u32 nr)
 	return nr == graph->nr_buffers ? 0 : -EINVAL;
 }
 
-static int collq_submit(struct collq_ioctl *io, struct collq_queue *queue,
+static int collq_submit(struct collq_context *ctx, struct collq_queue *queue,
 			const struct ib_collq_queue_submit *attr, u64 *sequence)
 {
 	struct collq_submit submit = {
@@ -285,7 +301,7 @@ static int collq_submit(struct collq_ioctl *io, struct collq_queue *queue,
 	struct collq_object *graph;
 	int err;
 
-	graph = collq_object_find(io->ctx, attr->graph, IB_COLLQ_OBJECT_GRAPH);
+	graph = collq_object_find(ctx, attr->graph, IB_COLLQ_OBJECT_GRAPH);
 	if (!graph)
 		return -ENOENT;
 	submit.graph = collq_graph_of(graph);
@@ -305,7 +321,8 @@ static int collq_ioctl_submit(struct collq_ioctl *io)
 	queue = collq_object_find(io->ctx, attr->queue, IB_COLLQ_OBJECT_QUEUE);
 	if (!queue)
 		return -ENOENT;
-	err = collq_submit(io, collq_queue_of(queue), attr, &attr->sequence);
+	err = collq_submit(io->ctx, collq_queue_of(queue), attr,
+			   &attr->sequence);
 	collq_object_put(queue);
 	return err;
 }
@@ -342,35 +359,52 @@ static int collq_ioctl_wait(struct collq_ioctl *io)
 	return err;
 }
 
-static int collq_ioctl_submit_wait(struct collq_ioctl *io)
+/*
+ * The command that programs spend their time with, and so done by itself: sizes
+ * are constants, and only results are copied back.
+ */
+static int collq_ioctl_submit_wait(struct collq_context *ctx,
+				   struct ib_collq_queue_submit_wait __user *user)
 {
-	struct ib_collq_queue_submit_wait __user *user = io->user;
-	struct ib_collq_queue_submit_wait *attr = &io->arg.submit_wait;
+	struct ib_collq_queue_submit_wait attr;
 	struct collq_result result = {};
-	struct collq_object *queue;
-	int err = 0;
+	struct collq_queue *queue;
+	struct collq_object *obj;
+	u32 size;
+	int err;
 
 	BUILD_BUG_ON(offsetof(struct ib_collq_queue_submit, sequence) !=
 		     offsetof(struct ib_collq_queue_submit_wait, sequence));
 
-	queue = collq_object_find(io->ctx, attr->queue, IB_COLLQ_OBJECT_QUEUE);
-	if (!queue)
+	err = collq_copy_in(&attr, sizeof(attr), sizeof(attr), user, &size);
+	if (err)
+		return err;
+	if (attr.flags)
+		return -EOPNOTSUPP;
+	obj = collq_object_find(ctx, attr.queue, IB_COLLQ_OBJECT_QUEUE);
+	if (!obj)
 		return -ENOENT;
-	if (!attr->sequence) {
-		err = collq_submit(io, collq_queue_of(queue), (void *)attr,
-				   &attr->sequence);
+	queue = collq_queue_of(obj);
+
+	if (!attr.sequence) {
+		err = collq_submit(ctx, queue, (void *)&attr, &attr.sequence);
 		/* Before sleeping: if a signal ends it, the rest is waiting. */
-		if (!err && put_user(attr->sequence, &user->sequence))
+		if (!err && put_user(attr.sequence, &user->sequence))
 			err = -EFAULT;
 	}
 	if (!err)
-		err = collq_queue_wait(collq_queue_of(queue), attr->sequence,
-				       attr->wait_deadline, &result);
-	collq_object_put(queue);
-	attr->status = result.status;
-	attr->task = result.task;
-	attr->endpoint = result.endpoint;
-	attr->label = result.label;
+		err = collq_queue_wait(queue, attr.sequence, attr.wait_deadline,
+				       &result);
+	collq_object_put(obj);
+
+	attr.status = result.status;
+	attr.task = result.task;
+	attr.endpoint = result.endpoint;
+	attr.label = result.label;
+	BUILD_BUG_ON(offsetofend(struct ib_collq_queue_submit_wait, label) -
+		     offsetof(struct ib_collq_queue_submit_wait, status) != 16);
+	if (copy_to_user(&user->status, &attr.status, 16))
+		err = -EFAULT;
 	return err;
 }
 
@@ -400,6 +434,7 @@ static int collq_ioctl_later(struct collq_ioctl *io)
  * @cmd: number
  * @size: of the structure as this kernel knows it
  * @min: up to the last member that any caller must have
+ * @out: where what is written back begins
  * @locked: to be run with the context's mutex
  * @flags: flags that it knows
  * @run: what it does
@@ -408,59 +443,60 @@ struct collq_command {
 	unsigned int cmd;
 	u32 size;
 	u32 min;
+	u32 out;
 	bool locked;
 	u32 flags;
 	int (*run)(struct collq_ioctl *io);
 };
 
-#define COLLQ_COMMAND(_cmd, _type, _last, _locked, _run) {		\
+#define COLLQ_COMMAND(_cmd, _type, _last, _out, _locked, _run) {	\
 	.cmd = _cmd,							\
 	.size = sizeof(struct _type),					\
 	.min = offsetofend(struct _type, _last),			\
+	.out = offsetof(struct _type, _out),				\
 	.locked = _locked,						\
 	.run = _run,							\
 }
 
 static const struct collq_command collq_commands[] = {
-	COLLQ_COMMAND(IB_COLLQ_QUEUE_SUBMIT_WAIT, ib_collq_queue_submit_wait,
-		      label, false, collq_ioctl_submit_wait),
 	COLLQ_COMMAND(IB_COLLQ_QUEUE_SUBMIT, ib_collq_queue_submit,
-		      sequence, false, collq_ioctl_submit),
+		      sequence, sequence, false, collq_ioctl_submit),
 	COLLQ_COMMAND(IB_COLLQ_QUEUE_WAIT, ib_collq_queue_wait,
-		      label, false, collq_ioctl_wait),
+		      label, status, false, collq_ioctl_wait),
 	COLLQ_COMMAND(IB_COLLQ_QUEUE_CANCEL, ib_collq_queue_cancel,
-		      sequence, false, collq_ioctl_cancel),
+		      sequence, sequence, false, collq_ioctl_cancel),
 	COLLQ_COMMAND(IB_COLLQ_COUNTER_RAISE, ib_collq_counter_raise,
-		      count, false, collq_ioctl_counter_raise),
+		      count, count, false, collq_ioctl_counter_raise),
 	COLLQ_COMMAND(IB_COLLQ_COUNTER_READ, ib_collq_counter_read,
-		      consumed, false, collq_ioctl_counter_read),
+		      consumed, error, false, collq_ioctl_counter_read),
 	COLLQ_COMMAND(IB_COLLQ_QUERY, ib_collq_query,
-		      device, false, collq_ioctl_query),
+		      device, abi_version, false, collq_ioctl_query),
 	COLLQ_COMMAND(IB_COLLQ_RING_CREATE, ib_collq_ring_create,
-		      __reserved, true, collq_ioctl_ring_create),
+		      __reserved, id, true, collq_ioctl_ring_create),
 	COLLQ_COMMAND(IB_COLLQ_QUEUE_CREATE, ib_collq_queue_create,
-		      __reserved, true, collq_ioctl_queue_create),
+		      __reserved, id, true, collq_ioctl_queue_create),
 	COLLQ_COMMAND(IB_COLLQ_GRAPH_CREATE, ib_collq_graph_create,
-		      refused_limit, true, collq_ioctl_graph_create),
+		      refused_limit, id, true, collq_ioctl_graph_create),
 	{
 		.cmd = IB_COLLQ_OBJECT_DESCRIBE,
 		.size = sizeof(struct ib_collq_object_describe),
 		.min = offsetofend(struct ib_collq_object_describe, __reserved),
+		.out = offsetof(struct ib_collq_object_describe, id),
 		.locked = true,
 		.flags = IB_COLLQ_DESCRIBE_NEXT | IB_COLLQ_DESCRIBE_SGES,
 		.run = collq_ioctl_describe,
 	},
 	COLLQ_COMMAND(IB_COLLQ_OBJECT_RESET, ib_collq_object_reset,
-		      address, true, collq_ioctl_later),
+		      address, address, true, collq_ioctl_later),
 	COLLQ_COMMAND(IB_COLLQ_REGION_CREATE, ib_collq_region_create,
-		      id, true, collq_ioctl_later),
+		      id, id, true, collq_ioctl_later),
 	COLLQ_COMMAND(IB_COLLQ_ZONE_OFFER, ib_collq_zone_offer,
-		      zone, true, collq_ioctl_later),
+		      zone, id, true, collq_ioctl_later),
 };
 
 /* All batches are alike but for their entries. */
 static const struct collq_command collq_batch_command =
-	COLLQ_COMMAND(0, ib_collq_batch, __reserved, true, NULL);
+	COLLQ_COMMAND(0, ib_collq_batch, __reserved, error, true, NULL);
 
 static const struct collq_command *collq_find_command(unsigned int cmd)
 {
@@ -485,9 +521,11 @@ static long collq_run_command(struct collq_ioctl *io, unsigned int cmd,
 }
 
 /* An object is there for others only once its creator knows its id. */
-static long collq_write_back(struct collq_ioctl *io, u32 size, long ret)
+static long collq_write_back(struct collq_ioctl *io, u32 out, u32 size,
+			     long ret)
 {
-	bool fault = copy_to_user(io->user, &io->arg, size);
+	bool fault = copy_to_user(io->user + out, (void *)&io->arg + out,
+				  size - out);
 
 	if (io->created) {
 		if (fault)
@@ -511,24 +549,19 @@ static long collq_write_back(struct collq_ioctl *io, u32 size, long ret)
 long collq_ioctl_run(struct collq_context *ctx, unsigned int cmd,
 		     void __user *user)
 {
-	const struct collq_command *command = collq_find_command(cmd);
+	const struct collq_command *command;
 	struct collq_ioctl io;
 	u32 size;
 	long ret;
 
+	if (likely(cmd == IB_COLLQ_QUEUE_SUBMIT_WAIT))
+		return collq_ioctl_submit_wait(ctx, user);
+	command = collq_find_command(cmd);
 	if (!command)
 		return -ENOTTY;
-	if (get_user(size, (u32 __user *)user))
-		return -EFAULT;
-	if (size < command->min)
-		return -EINVAL;
-	if (size > PAGE_SIZE)
-		return -E2BIG;
-	ret = copy_struct_from_user(&io.arg, command->size, user, size);
+	ret = collq_copy_in(&io.arg, command->size, command->min, user, &size);
 	if (ret)
 		return ret;
-	/* It may have changed since; it isn't looked at again. */
-	io.arg.query.size = size;
 	io.ctx = ctx;
 	io.user = user;
 	io.created = NULL;
@@ -536,7 +569,7 @@ long collq_ioctl_run(struct collq_context *ctx, unsigned int cmd,
 	if (command->locked && mutex_lock_killable(&ctx->mutex))
 		return -EINTR;
 	ret = collq_run_command(&io, cmd, command);
-	ret = collq_write_back(&io, min(size, command->size), ret);
+	ret = collq_write_back(&io, command->out, min(size, command->size), ret);
 	if (command->locked)
 		mutex_unlock(&ctx->mutex);
 	return ret;

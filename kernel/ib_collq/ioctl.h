@@ -30,7 +30,6 @@ struct collq_ioctl {
 		struct ib_collq_graph_create graph;
 		struct ib_collq_queue_submit submit;
 		struct ib_collq_queue_wait wait;
-		struct ib_collq_queue_submit_wait submit_wait;
 		struct ib_collq_queue_cancel cancel;
 		struct ib_collq_object_describe describe;
 		struct ib_collq_region_create region;

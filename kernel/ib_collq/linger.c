@@ -5,13 +5,15 @@
  * A queue pair that goes to ERR right after a send loses it: flushing completes
  * the send but never delivers it. And one that is gone can't acknowledge what
  * its peer sends again because the first acknowledgment was lost, so that the
- * peer would take a success for a failure. So an endpoint that was healthy and
- * has carried something is closed in steps:
+ * peer would take a success for a failure. So an endpoint that was healthy is
+ * closed in steps:
  *
  *  1. CLOSE is posted (on a message endpoint a zero-length RDMA WRITE), which
- *     arrives after all that was sent before. Bounded, if the peer is dead.
+ *     arrives after all that was sent before. Bounded, if the peer is dead. It
+ *     speaks for the message endpoints too that name the endpoint, so it waits
+ *     until their last messages have arrived.
  *  2. When it's acknowledged, the queue pair stays in RTS for one retry time
- *     and acknowledges retransmissions.
+ *     and acknowledges retransmissions, if it has ever carried something.
  *  3. A worker moves it to ERR, drains it and destroys it; all that are due are
  *     moved to ERR first, so that they drain together.
  *
@@ -56,11 +58,44 @@ static void collq_linger_set(struct collq_endpoint *ep, unsigned long delay)
 	collq_linger_kick(cd);
 }
 
-/* CLOSE was acknowledged: from here on, only answer. Endpoint lock held. */
+/* Sends the last message. Endpoint lock held. */
+static void collq_linger_close(struct collq_endpoint *ep)
+{
+	ep->close_wanted = false;
+	if (!collq_control_send_close(ep))
+		collq_linger_cut(ep);
+}
+
+/*
+ * A message endpoint's last message has arrived, or won't: if it was the last
+ * one of its signal endpoint, that one may say CLOSE. Endpoint lock held.
+ */
+static void collq_linger_release_signal(struct collq_endpoint *ep)
+{
+	struct collq_endpoint *signal = ep->signal;
+
+	if (!ep->holds_close)
+		return;
+	ep->holds_close = false;
+	spin_lock(&signal->lock);
+	if (!--signal->messages_closing && signal->close_wanted)
+		collq_linger_close(signal);
+	spin_unlock(&signal->lock);
+}
+
+/*
+ * The last message was acknowledged: from here on, only answer. One that has
+ * carried nothing else has nothing to answer. Endpoint lock held.
+ */
 void collq_linger_sent(struct collq_endpoint *ep)
 {
-	if (ep->lingering)
+	if (!ep->lingering)
+		return;
+	collq_linger_release_signal(ep);
+	if (ep->total_sends > 1 || ep->messages)
 		collq_linger_set(ep, collq_retry_time(ep));
+	else
+		collq_linger_cut(ep);
 }
 
 /*
@@ -72,7 +107,46 @@ void collq_linger_cut(struct collq_endpoint *ep)
 	if (!ep->lingering)
 		return;
 	ep->lingering = false;
+	ep->close_wanted = false;
+	collq_linger_release_signal(ep);
 	collq_linger_set(ep, 0);
+}
+
+/* Whether it was healthy, so that its last message can get through. */
+static bool collq_linger_possible(const struct collq_endpoint *ep)
+{
+	return ep->state == IB_COLLQ_ENDPOINT_CONNECTED ||
+	       ep->state == IB_COLLQ_ENDPOINT_PEER_CLOSED;
+}
+
+/* Takes it into the list, unless the device goes. Endpoint lock held. */
+static bool collq_linger_add(struct collq_endpoint *ep)
+{
+	struct collq_linger_list *list = &ep->verbs->device->linger;
+
+	spin_lock(&list->lock);
+	if (!list->stop) {
+		collq_object_get(&ep->obj);
+		ep->lingering = true;
+		ep->linger_until = jiffies + 2 * collq_retry_time(ep) + HZ;
+		list_add_tail(&ep->linger_node, &list->endpoints);
+		list->nr++;
+	}
+	spin_unlock(&list->lock);
+	return ep->lingering;
+}
+
+/* Keeps the signal endpoint from saying CLOSE before our messages arrive. */
+static void collq_linger_hold_signal(struct collq_endpoint *ep)
+{
+	struct collq_endpoint *signal = ep->signal;
+
+	if (!signal)
+		return;
+	spin_lock(&signal->lock);
+	signal->messages_closing++;
+	spin_unlock(&signal->lock);
+	ep->holds_close = true;
 }
 
 /**
@@ -86,29 +160,19 @@ void collq_linger_cut(struct collq_endpoint *ep)
  */
 bool collq_linger_begin(struct collq_endpoint *ep)
 {
-	struct collq_linger_list *list = &ep->verbs->device->linger;
 	bool linger;
 
 	spin_lock_bh(&ep->lock);
-	linger = (ep->state == IB_COLLQ_ENDPOINT_CONNECTED ||
-		  ep->state == IB_COLLQ_ENDPOINT_PEER_CLOSED) &&
-		 (ep->total_sends || ep->messages);
-	spin_lock(&list->lock);
-	if (list->stop)
-		linger = false;
-	if (linger) {
-		collq_object_get(&ep->obj);
-		ep->linger_until = jiffies + 2 * collq_retry_time(ep) + HZ;
-		list_add_tail(&ep->linger_node, &list->endpoints);
-		list->nr++;
-	}
-	spin_unlock(&list->lock);
+	linger = collq_linger_possible(ep) && collq_linger_add(ep);
 	collq_endpoint_set_state(ep, IB_COLLQ_ENDPOINT_CLOSED, -ECONNRESET);
-	ep->lingering = linger;
-	if (linger && !collq_control_send_close(ep))
-		collq_linger_cut(ep);
-	else if (linger)
+	if (linger) {
+		collq_linger_hold_signal(ep);
+		if (ep->messages_closing)
+			ep->close_wanted = true;
+		else
+			collq_linger_close(ep);
 		collq_linger_kick(ep->verbs->device);
+	}
 	spin_unlock_bh(&ep->lock);
 	return linger;
 }
@@ -139,6 +203,15 @@ static unsigned long collq_linger_due(struct collq_linger_list *list,
 	return next;
 }
 
+/* Its time is over, whatever it still waits for. */
+static void collq_linger_end(struct collq_endpoint *ep)
+{
+	spin_lock_bh(&ep->lock);
+	collq_linger_cut(ep);
+	spin_unlock_bh(&ep->lock);
+	collq_endpoint_kill(ep);
+}
+
 static void collq_linger_work(struct work_struct *work)
 {
 	struct collq_linger_list *list =
@@ -150,7 +223,7 @@ static void collq_linger_work(struct work_struct *work)
 
 	next = collq_linger_due(list, &due);
 	list_for_each_entry(ep, &due, linger_node)
-		collq_endpoint_kill(ep);
+		collq_linger_end(ep);
 	list_for_each_entry_safe(ep, tmp, &due, linger_node) {
 		list_del_init(&ep->linger_node);
 		collq_endpoint_teardown(ep);

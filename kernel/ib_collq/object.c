@@ -71,10 +71,14 @@ void collq_object_abort(struct collq_object *obj)
 struct collq_object *collq_object_find(struct collq_context *ctx, u32 id,
 				       u32 type)
 {
+	XA_STATE(xas, &ctx->objects, id);
 	struct collq_object *obj;
 
 	xa_lock(&ctx->objects);
-	obj = xa_load(&ctx->objects, id);
+	obj = xas_load(&xas);
+	/* An id that is reserved only. */
+	if (xa_is_zero(obj))
+		obj = NULL;
 	if (obj && type != IB_COLLQ_OBJECT_ANY && obj->ops->type != type)
 		obj = NULL;
 	if (obj)
@@ -120,18 +124,26 @@ int collq_object_destroy(struct collq_object *obj)
 	return 0;
 }
 
-/* All of a type, when the context goes and nobody can be using them. */
+/*
+ * All of a type, when the context goes and nobody can be using them; those that
+ * others of the type name after those.
+ */
 void collq_object_destroy_type(struct collq_context *ctx, u32 type)
 {
 	struct collq_object *obj;
+	int pass;
 	unsigned long id;
 
 	lockdep_assert_held(&ctx->mutex);
-	xa_for_each(&ctx->objects, id, obj) {
-		if (obj->ops->type != type)
-			continue;
-		collq_object_remove(obj);
-		cond_resched();
+	for (pass = 0; pass < 2; pass++) {
+		xa_for_each(&ctx->objects, id, obj) {
+			if (obj->ops->type != type)
+				continue;
+			if (!pass && atomic_read(&obj->users))
+				continue;
+			collq_object_remove(obj);
+			cond_resched();
+		}
 	}
 }
 

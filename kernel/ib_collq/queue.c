@@ -84,15 +84,15 @@ static void collq_queue_destroy(struct collq_object *obj)
 {
 	struct collq_queue *queue = collq_queue_of(obj);
 
-	collq_engine_enter();
+	collq_engine_enter_bh();
 	spin_lock(&queue->lock);
 	if (collq_queue_running(queue))
 		collq_queue_fail_locked(queue, -ECANCELED, NULL);
 	else if (!queue->error)
 		queue->error = -ECANCELED;
-	queue->dead = true;
+	WRITE_ONCE(queue->dead, true);
 	spin_unlock(&queue->lock);
-	collq_engine_exit();
+	collq_engine_exit_bh();
 
 	wake_up_all(&queue->wait);
 	cancel_delayed_work_sync(&queue->deadline_work);
@@ -237,11 +237,11 @@ static int collq_queue_submit_locked(struct collq_queue *queue,
 	atomic_inc(&submit->graph->runs);
 	collq_object_get(&submit->graph->obj);
 	sub = collq_queue_slot(queue, ++queue->submitted);
-	sub->sequence = queue->submitted;
+	WRITE_ONCE(sub->sequence, queue->submitted);
 	sub->graph = submit->graph;
 	sub->user_data = submit->user_data;
 	sub->deadline = submit->deadline;
-	sub->done = false;
+	WRITE_ONCE(sub->done, false);
 	if (submit->deadline)
 		collq_queue_arm_deadline(queue, submit->deadline);
 	return 0;
@@ -262,7 +262,7 @@ int collq_queue_submit(struct collq_queue *queue,
 {
 	int err;
 
-	collq_engine_enter();
+	collq_engine_enter_bh();
 	spin_lock(&queue->lock);
 	err = collq_queue_submit_locked(queue, submit);
 	if (!err) {
@@ -271,7 +271,7 @@ int collq_queue_submit(struct collq_queue *queue,
 			collq_engine_run_locked(queue);
 	}
 	spin_unlock(&queue->lock);
-	collq_engine_exit();
+	collq_engine_exit_bh();
 	return err;
 }
 
@@ -302,6 +302,36 @@ static int collq_queue_poll(struct collq_queue *queue, u64 sequence,
 	return err;
 }
 
+/*
+ * Whether it's worth to ask, without a lock: what sleeps here looks twice for
+ * each time that it's woken.
+ */
+static bool collq_queue_has_news(struct collq_queue *queue, u64 sequence)
+{
+	struct collq_submission *sub = collq_queue_slot(queue, sequence);
+
+	return READ_ONCE(sub->done) || READ_ONCE(sub->sequence) != sequence ||
+	       READ_ONCE(queue->dead) ||
+	       READ_ONCE(queue->obj.ctx->device->dead);
+}
+
+static int collq_queue_sleep(struct collq_queue *queue, u64 sequence,
+			     u64 deadline)
+{
+	ktime_t now, left;
+
+	if (!deadline)
+		return wait_event_interruptible(queue->wait,
+						collq_queue_has_news(queue, sequence));
+
+	now = ktime_get();
+	left = ktime_after(ns_to_ktime(deadline), now) ?
+	       ktime_sub(ns_to_ktime(deadline), now) : 0;
+	return wait_event_interruptible_hrtimeout(queue->wait,
+						  collq_queue_has_news(queue, sequence),
+						  left);
+}
+
 /**
  * collq_queue_wait - wait for a submission to end
  * @queue: the queue
@@ -317,27 +347,15 @@ static int collq_queue_poll(struct collq_queue *queue, u64 sequence,
 int collq_queue_wait(struct collq_queue *queue, u64 sequence, u64 deadline,
 		     struct collq_result *result)
 {
-	ktime_t now, left;
-	int err, ret;
+	int err;
 
-	if (!deadline) {
-		ret = wait_event_interruptible(queue->wait,
-					       (err = collq_queue_poll(queue,
-								       sequence,
-								       result)) !=
-					       -EAGAIN);
-		return ret ?: err;
-	}
-
-	now = ktime_get();
-	left = ktime_after(ns_to_ktime(deadline), now) ?
-	       ktime_sub(ns_to_ktime(deadline), now) : 0;
-	ret = wait_event_interruptible_hrtimeout(queue->wait,
-						 (err = collq_queue_poll(queue,
-									 sequence,
-									 result)) !=
-						 -EAGAIN, left);
-	return ret ?: err;
+	do {
+		err = collq_queue_sleep(queue, sequence, deadline);
+		if (err)
+			return err;
+		err = collq_queue_poll(queue, sequence, result);
+	} while (err == -EAGAIN);
+	return err;
 }
 
 static int collq_queue_cancel_one(struct collq_queue *queue, u64 sequence)
@@ -371,14 +389,14 @@ int collq_queue_cancel(struct collq_queue *queue, u64 sequence)
 {
 	int err = 0;
 
-	collq_engine_enter();
+	collq_engine_enter_bh();
 	spin_lock(&queue->lock);
 	if (sequence)
 		err = collq_queue_cancel_one(queue, sequence);
 	else if (collq_queue_running(queue))
 		collq_queue_fail_locked(queue, -ECANCELED, NULL);
 	spin_unlock(&queue->lock);
-	collq_engine_exit();
+	collq_engine_exit_bh();
 	return err;
 }
 

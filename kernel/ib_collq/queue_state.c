@@ -101,7 +101,7 @@ void collq_queue_complete(struct collq_queue *queue,
 
 	collq_submission_drop_graph(sub);
 	sub->result = *result;
-	sub->done = true;
+	WRITE_ONCE(sub->done, true);
 	queue->completed++;
 	if (sub->sequence == queue->current_seq) {
 		queue->current_seq++;
@@ -202,23 +202,23 @@ void collq_queue_fail_locked(struct collq_queue *queue, int error,
 void collq_queue_fail(struct collq_queue *queue, int error,
 		      const struct collq_endpoint *from)
 {
-	collq_engine_enter();
+	collq_engine_enter_bh();
 	spin_lock(&queue->lock);
 	collq_queue_fail_locked(queue, error, from);
 	spin_unlock(&queue->lock);
-	collq_engine_exit();
+	collq_engine_exit_bh();
 }
 
 /* An endpoint that the queue works with has failed: so does what runs. */
 void collq_queue_transport_failed(struct collq_queue *queue, int error,
 				  const struct collq_endpoint *from)
 {
-	collq_engine_enter();
+	collq_engine_enter_bh();
 	spin_lock(&queue->lock);
 	if (collq_queue_running(queue))
 		collq_queue_fail_locked(queue, error, from);
 	spin_unlock(&queue->lock);
-	collq_engine_exit();
+	collq_engine_exit_bh();
 }
 
 /* Makes the worker look no later than this. Queue locked. */
@@ -274,12 +274,12 @@ void collq_queue_deadline_work(struct work_struct *work)
 			     deadline_work);
 	u64 next;
 
-	collq_engine_enter();
+	collq_engine_enter_bh();
 	spin_lock(&queue->lock);
 	queue->armed = 0;
 	next = queue->error ? 0 : collq_queue_expire(queue, ktime_get_ns());
 	if (next)
 		collq_queue_arm_deadline(queue, next);
 	spin_unlock(&queue->lock);
-	collq_engine_exit();
+	collq_engine_exit_bh();
 }

@@ -8,7 +8,8 @@
  * taken for the new one: it's dropped and counted. Runs of a graph aren't
  * numbered; the connection keeps the order, and each counter has one source.
  */
-#include <linux/xarray.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
 
 #include "context.h"
 #include "counter.h"
@@ -16,6 +17,29 @@
 #include "engine.h"
 #include "limits.h"
 #include "signal.h"
+
+/* Makes the table long enough for a slot. May sleep. */
+static int collq_signal_grow(struct collq_endpoint *ep, u16 slot)
+{
+	struct collq_counter **old, **table;
+	u32 nr;
+
+	if (slot < ep->nr_slots)
+		return 0;
+	nr = max_t(u32, roundup_pow_of_two(slot + 1), 8);
+	table = kvcalloc(nr, sizeof(*table), GFP_KERNEL_ACCOUNT);
+	if (!table)
+		return -ENOMEM;
+	memcpy(table, ep->slots, ep->nr_slots * sizeof(*table));
+
+	spin_lock_bh(&ep->lock);
+	old = ep->slots;
+	ep->slots = table;
+	ep->nr_slots = nr;
+	spin_unlock_bh(&ep->lock);
+	kvfree(old);
+	return 0;
+}
 
 /**
  * collq_signal_bind - make signals raise a counter
@@ -39,27 +63,24 @@ int collq_signal_bind(struct collq_endpoint *ep, u16 slot, u16 generation,
 	    counter->source != IB_COLLQ_SOURCE_SIGNAL ||
 	    slot >= COLLQ_MAX_SLOTS)
 		return -EINVAL;
-	if (counter->endpoint)
+	if (counter->endpoint || (slot < ep->nr_slots && ep->slots[slot]))
 		return -EBUSY;
-
-	/* Before a signal can see it. */
-	counter->endpoint = ep;
-	counter->slot = slot;
-	counter->generation = generation;
-	err = xa_insert(&ep->slots, slot, counter, GFP_KERNEL_ACCOUNT);
-	if (err) {
-		counter->endpoint = NULL;
+	err = collq_signal_grow(ep, slot);
+	if (err)
 		return err;
-	}
 	collq_object_name(&ep->obj);
 	collq_object_name(&counter->obj);
 
 	/* If the endpoint fails from here on, it finds the counter itself. */
-	collq_engine_enter();
+	collq_engine_enter_bh();
 	spin_lock(&ep->lock);
+	counter->endpoint = ep;
+	counter->slot = slot;
+	counter->generation = generation;
+	ep->slots[slot] = counter;
 	collq_counter_set_error(counter, collq_endpoint_error(ep));
 	spin_unlock(&ep->lock);
-	collq_engine_exit();
+	collq_engine_exit_bh();
 	return 0;
 }
 
@@ -76,24 +97,25 @@ int collq_signal_bind(struct collq_endpoint *ep, u16 slot, u16 generation,
  */
 int collq_signal_unbind(struct collq_endpoint *ep, u16 slot, u16 generation)
 {
-	struct collq_counter *counter = xa_load(&ep->slots, slot);
+	struct collq_counter *counter = NULL;
 
 	lockdep_assert_held(&ep->obj.ctx->mutex);
 
+	if (slot < ep->nr_slots)
+		counter = ep->slots[slot];
 	if (!counter || counter->generation != generation)
 		return -ENOENT;
 	if (READ_ONCE(counter->owner_runs))
 		return -EBUSY;
 
-	xa_erase(&ep->slots, slot);
-	/* Wait for whoever has looked it up. */
 	spin_lock_bh(&ep->lock);
+	ep->slots[slot] = NULL;
 	counter->endpoint = NULL;
 	spin_unlock_bh(&ep->lock);
 
-	collq_engine_enter();
+	collq_engine_enter_bh();
 	collq_counter_set_error(counter, 0);
-	collq_engine_exit();
+	collq_engine_exit_bh();
 	collq_object_unname(&counter->obj);
 	collq_object_unname(&ep->obj);
 	return 0;
@@ -103,11 +125,12 @@ int collq_signal_unbind(struct collq_endpoint *ep, u16 slot, u16 generation)
 void collq_signal_receive(struct collq_endpoint *ep, u32 imm)
 {
 	u16 slot = imm >> IB_COLLQ_IMM_SLOT_SHIFT & IB_COLLQ_IMM_SLOT_MASK;
-	struct collq_counter *counter;
+	struct collq_counter *counter = NULL;
 
 	lockdep_assert_held(&ep->lock);
 
-	counter = xa_load(&ep->slots, slot);
+	if (likely(slot < ep->nr_slots))
+		counter = ep->slots[slot];
 	if (!counter ||
 	    counter->generation != (imm & IB_COLLQ_IMM_GENERATION_MASK)) {
 		ep->dropped++;

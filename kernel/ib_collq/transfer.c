@@ -217,7 +217,7 @@ static void collq_endpoint_retire(struct collq_endpoint *ep,
 	if (unlikely(!list_empty(&ep->slot_waiters)))
 		collq_endpoint_wake_waiters(ep);
 	if (unlikely(ep->state == IB_COLLQ_ENDPOINT_CLOSED) &&
-	    !collq_endpoint_in_flight(ep))
+	    !collq_endpoint_in_flight(ep) && !ep->close_wanted)
 		collq_linger_sent(ep);
 }
 
