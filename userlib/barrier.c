@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * From what is wanted to a request: a barrier, or any graph.
+ *
+ * Whatever is wrong with the options, the rank takes part in the initialisation
+ * and fails it: another rank's may be right, and it must not be left waiting.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "comm.h"
+#include "request.h"
+
+/* In the header of messages: a graph of the application's own */
+#define ALGORITHM_GRAPH		UINT32_MAX
+
+/* Takes the options that a caller knows, which may be older or newer than this. */
+static int read_options(const struct collq_barrier_options *given,
+			struct collq_barrier_options *options)
+{
+	const unsigned char *bytes = (const unsigned char *)given;
+	uint32_t i;
+
+	memset(options, 0, sizeof(*options));
+	if (!given)
+		return 0;
+	if (given->size < sizeof(given->size))
+		return -EINVAL;
+	for (i = sizeof(*options); i < given->size; i++)
+		if (bytes[i])
+			return -E2BIG;
+	memcpy(options, given, given->size < sizeof(*options) ? given->size : sizeof(*options));
+	return 0;
+}
+
+static int choose(const struct collq_comm *comm, const struct collq_barrier_options *given,
+		  struct collq_barrier_options *options)
+{
+	int err;
+
+	err = read_options(given, options);
+	if (err)
+		return err;
+	if (options->algorithm == COLLQ_BARRIER_AUTO)
+		options->algorithm = comm->ctx->env.barrier_algorithm;
+	if (!options->radix)
+		options->radix = comm->ctx->env.barrier_radix;
+	return collq_barrier_choose(comm->size, options->processors, &options->algorithm,
+				    &options->radix);
+}
+
+int collq_barrier_init(struct collq_comm *comm, const struct collq_barrier_options *options,
+		       struct collq_request **request)
+{
+	struct collq_barrier_options chosen;
+	struct collq_graph *graph;
+	int err, error;
+
+	err = collq_graph_new(&graph);
+	if (err)
+		return err;
+	error = choose(comm, options, &chosen);
+	if (!error)
+		error = collq_barrier_graph(graph, comm->rank, comm->size, chosen.algorithm,
+					    chosen.radix);
+	err = collq_request_new(comm, graph, chosen.algorithm, chosen.radix, error, request);
+	if (err)
+		collq_graph_free(graph);
+	return err;
+}
+
+int collq_graph_init(struct collq_comm *comm, const struct collq_graph *graph,
+		     struct collq_request **request)
+{
+	struct collq_graph *copy;
+	int err;
+
+	err = collq_graph_copy(graph, &copy);
+	if (err)
+		return err;
+	err = collq_request_new(comm, copy, ALGORITHM_GRAPH, 0, 0, request);
+	if (err)
+		collq_graph_free(copy);
+	return err;
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Communicators.
+ *
+ * Life: created locally; pairs come into being with the first initialisation
+ * that needs them and stay; destroyed once the last request is freed. Then the
+ * endpoints go, of which the kernel sees to it that their last messages arrive.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "comm.h"
+#include "ioctl.h"
+#include "message.h"
+#include "ring.h"
+
+/* A record for a peer with a fresh endpoint and a few channels */
+#define TYPICAL_RECORD		192
+
+/* What a rank sets aside for what all others tell it */
+#define MAX_EXCHANGE_BYTES	(4U << 20)
+#define MIN_BLOCK		512U
+
+/*
+ * How much a rank tells in one allgather: enough for about as many peers as
+ * there are in an algorithm with a logarithmic number of rounds. What doesn't
+ * fit needs more of them. All ranks must come to the same number.
+ */
+static uint32_t block_size(uint32_t size)
+{
+	uint32_t peers = 0, most = MAX_EXCHANGE_BYTES / size;
+	uint32_t block;
+
+	while (peers < 31 && 1U << peers < size)
+		peers++;
+	block = sizeof(struct collq_message_header) + 2 * peers * TYPICAL_RECORD;
+	if (block > most)
+		block = most;
+	return block > MIN_BLOCK ? block : MIN_BLOCK;
+}
+
+static int hold_context(struct collq_context *ctx)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&ctx->lock);
+	if (!ctx->ring) {
+		uint32_t entries = ctx->env.ring_entries;
+
+		if (entries > ctx->limits.max_ring_entries)
+			entries = ctx->limits.max_ring_entries;
+		err = collq_ring_map(ctx, entries, -1, &ctx->ring);
+	}
+	if (!err)
+		ctx->users++;
+	pthread_mutex_unlock(&ctx->lock);
+	return err;
+}
+
+static void free_memory(struct collq_comm *comm)
+{
+	uint32_t i;
+
+	for (i = 0; comm->pairs && i < comm->size; i++)
+		if (comm->pairs[i])
+			collq_pair_destroy(comm->pairs[i]);
+	free(comm->pairs);
+	free(comm->send);
+	free(comm->recv);
+	free(comm);
+}
+
+int collq_comm_create(struct collq_context *context, uint32_t rank, uint32_t size,
+		      const struct collq_oob *oob, struct collq_comm **out)
+{
+	struct collq_comm *comm;
+	int err = -ENOMEM;
+
+	if (rank >= size || (size > 1 && (!oob || !oob->allgather || !oob->test || !oob->free)))
+		return -EINVAL;
+	comm = calloc(1, sizeof(*comm));
+	if (!comm)
+		return -ENOMEM;
+	comm->ctx = context;
+	comm->rank = rank;
+	comm->size = size;
+	if (oob)
+		comm->oob = *oob;
+	comm->block = block_size(size);
+	comm->last_init = &comm->inits;
+	comm->send = calloc(1, comm->block);
+	comm->recv = calloc(size, comm->block);
+	comm->pairs = calloc(size, sizeof(comm->pairs[0]));
+	if (!comm->send || !comm->recv || !comm->pairs)
+		goto err_free;
+	err = hold_context(context);
+	if (err)
+		goto err_free;
+	pthread_mutex_init(&comm->lock, NULL);
+	*out = comm;
+	return 0;
+
+err_free:
+	free_memory(comm);
+	return err;
+}
+
+/* The kernel's endpoints; those that don't go now go with the context. */
+static void destroy_endpoints(struct collq_comm *comm)
+{
+	struct ib_collq_object_destroy entry = { .type = IB_COLLQ_OBJECT_ENDPOINT };
+	struct collq_pair *pair;
+	uint32_t i, j;
+	int ret;
+
+	for (i = 0; i < comm->size; i++) {
+		pair = comm->pairs[i];
+		for (j = 0; pair && j < pair->nr; j++) {
+			entry.id = pair->endpoints[j].id;
+			ret = collq_object_destroy(comm->ctx, &entry, 1);
+			if (ret < 0)
+				collq_debug("endpoint %u to rank %u: destroy gives %d", entry.id,
+					    i, ret);
+		}
+	}
+}
+
+int collq_comm_destroy(struct collq_comm *comm)
+{
+	uint32_t nr_requests;
+
+	if (!comm)
+		return 0;
+	pthread_mutex_lock(&comm->lock);
+	nr_requests = comm->nr_requests;
+	pthread_mutex_unlock(&comm->lock);
+	if (nr_requests)
+		return -EBUSY;
+	destroy_endpoints(comm);
+	collq_context_drop(comm->ctx);
+	pthread_mutex_destroy(&comm->lock);
+	free_memory(comm);
+	return 0;
+}
+
+struct collq_pair *collq_comm_pair(struct collq_comm *comm, uint32_t peer)
+{
+	struct collq_pair *pair = comm->pairs[peer];
+
+	if (!pair) {
+		pair = calloc(1, sizeof(*pair));
+		if (!pair)
+			return NULL;
+		pair->peer = peer;
+		comm->pairs[peer] = pair;
+	}
+	return pair;
+}

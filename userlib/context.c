@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Contexts: from a device's name to something to make objects in.
+ *
+ * Life: opened; communicators and rings hold it; closed once they are gone. What
+ * is left in the kernel goes with the descriptor.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "context.h"
+#include "device.h"
+#include "ring.h"
+
+#define NSEC_PER_SEC	1000000000ULL
+
+/* Requests of a context. The kernel's limit of objects comes first. */
+#define MAX_REQUESTS	65536
+
+static int query(struct collq_context *ctx)
+{
+	int err;
+
+	err = collq_query(ctx, &ctx->limits);
+	if (err)
+		return err;
+	if (ctx->limits.abi_version != IB_COLLQ_ABI_VERSION) {
+		collq_error("%s: the module's ABI has version %u, this library's %u",
+			    ctx->device, ctx->limits.abi_version, IB_COLLQ_ABI_VERSION);
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+int collq_open(const char *device, struct collq_context **context)
+{
+	struct collq_device found;
+	struct collq_context *ctx;
+	int err;
+
+	ctx = calloc(1, sizeof(*ctx));
+	if (!ctx)
+		return -ENOMEM;
+	err = collq_env_read(&ctx->env);
+	if (err)
+		goto err_free;
+	err = collq_device_open(device, &ctx->env, &found);
+	if (err)
+		goto err_free;
+	ctx->fd = found.fd;
+	strcpy(ctx->device, found.name);
+	ctx->port = found.port;
+	ctx->gid_index = found.gid_index;
+	ctx->ids.max = MAX_REQUESTS;
+	pthread_mutex_init(&ctx->lock, NULL);
+	err = query(ctx);
+	if (err)
+		goto err_close;
+	*context = ctx;
+	return 0;
+
+err_close:
+	pthread_mutex_destroy(&ctx->lock);
+	close(ctx->fd);
+err_free:
+	free(ctx);
+	return err;
+}
+
+int collq_close(struct collq_context *context)
+{
+	uint32_t users;
+
+	if (!context)
+		return 0;
+	pthread_mutex_lock(&context->lock);
+	users = context->users;
+	pthread_mutex_unlock(&context->lock);
+	if (users)
+		return -EBUSY;
+	if (context->ring)
+		collq_ring_unmap(context->ring);
+	close(context->fd);
+	collq_slots_destroy(&context->ids);
+	free(context->requests);
+	pthread_mutex_destroy(&context->lock);
+	free(context);
+	return 0;
+}
+
+void collq_context_hold(struct collq_context *ctx)
+{
+	pthread_mutex_lock(&ctx->lock);
+	ctx->users++;
+	pthread_mutex_unlock(&ctx->lock);
+}
+
+void collq_context_drop(struct collq_context *ctx)
+{
+	pthread_mutex_lock(&ctx->lock);
+	ctx->users--;
+	pthread_mutex_unlock(&ctx->lock);
+}
+
+int collq_fd(const struct collq_context *context)
+{
+	return context->fd;
+}
+
+const char *collq_context_device(const struct collq_context *context)
+{
+	return context->device;
+}
+
+uint32_t collq_context_port(const struct collq_context *context)
+{
+	return context->port;
+}
+
+uint32_t collq_context_gid_index(const struct collq_context *context)
+{
+	return context->gid_index;
+}
+
+const struct ib_collq_query *collq_context_limits(const struct collq_context *context)
+{
+	return &context->limits;
+}
+
+uint64_t collq_deadline_in(uint64_t nanoseconds)
+{
+	struct timespec now;
+	uint64_t time;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	time = now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
+	return time + nanoseconds < time ? UINT64_MAX : time + nanoseconds;
+}
+
+/* So much of what was asked for as the device can do. */
+static uint32_t capacity(const struct collq_context *ctx)
+{
+	uint32_t wanted = ctx->env.rc_capacity;
+
+	return wanted < ctx->limits.max_capacity ? wanted : ctx->limits.max_capacity;
+}
+
+void collq_endpoint_defaults(const struct collq_context *context, uint32_t peer,
+			     struct ib_collq_endpoint_create *endpoint)
+{
+	*endpoint = (struct ib_collq_endpoint_create){
+		.kind = IB_COLLQ_ENDPOINT_SIGNAL,
+		.peer = peer,
+		.port = context->port,
+		.gid_index = context->gid_index,
+		.sl = context->env.rc_service_level,
+		.traffic_class = context->env.rc_traffic_class,
+		.timeout = context->env.rc_timeout,
+		.retry_cnt = context->env.rc_retry_count,
+		.rnr_retry = context->env.rc_rnr_retry,
+		.send_capacity = capacity(context),
+		.recv_capacity = capacity(context),
+	};
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef COLLQ_DEVICE_H
+#define COLLQ_DEVICE_H
+
+#include <stdint.h>
+
+#include "env.h"
+#include "nldev.h"
+
+/* A device that was found good for use, and open */
+struct collq_device {
+	int fd;
+	char name[COLLQ_NAME_SIZE];
+	uint32_t port;
+	uint32_t gid_index;
+};
+
+/* As collq_open(3); @spec is NAME or NAME:PORT, or NULL. */
+int collq_device_open(const char *spec, const struct collq_env *env,
+		      struct collq_device *device);
+
+/* The port to use, @port or if that is 0 the first active one; and its GID. */
+int collq_port_find(const char *device, uint32_t *port);
+int collq_port_find_gid(const char *device, uint32_t port, uint32_t *gid_index);
+
+#endif /* COLLQ_DEVICE_H */

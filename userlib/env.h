@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What the environment asks for, parsed and checked.
+ */
+#ifndef COLLQ_ENV_H
+#define COLLQ_ENV_H
+
+#include <stdint.h>
+
+#include "log.h"
+
+/* Where a number means "find out": a GID index may be 0 */
+#define COLLQ_ENV_AUTO		UINT32_MAX
+
+/* Bits of transports */
+#define COLLQ_TLS_LOCAL		(1U << 0)
+#define COLLQ_TLS_RC		(1U << 1)
+
+struct collq_env {
+	const char *net_devices;	/* valid until the environment changes */
+	uint32_t gid_index;		/* or COLLQ_ENV_AUTO */
+	uint32_t tls;
+	uint32_t log_level;
+	uint32_t barrier_algorithm;	/* COLLQ_BARRIER_* */
+	uint32_t barrier_radix;		/* or 0 */
+	uint32_t rc_timeout;
+	uint32_t rc_retry_count;
+	uint32_t rc_rnr_retry;
+	uint32_t rc_service_level;
+	uint32_t rc_traffic_class;
+	uint32_t rc_capacity;
+	uint32_t ring_entries;
+	uint32_t spin;
+};
+
+/* 0, or -EINVAL if a variable is malformed, which is logged. */
+int collq_env_read(struct collq_env *env);
+
+enum collq_log_level collq_env_log_level(void);
+
+#endif /* COLLQ_ENV_H */

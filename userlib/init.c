@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Initialising a request, on all ranks together.
+ *
+ *  1. Each rank works out its peers, chooses an endpoint for each (the same as the
+ *     peer does, see pair.c), and makes all that it can make alone.
+ *  2. Telling: an allgather of addresses of fresh endpoints, and of the slots that
+ *     signals and ABORTs must name.
+ *  3. With that it connects, and makes graph and queue.
+ *  4. Reporting: an allgather of how that went. If it went well everywhere, any
+ *     rank may start at once: all its peers are ready to receive.
+ *
+ * A rank that fails goes on to take part, and tells so: the others must not be
+ * left waiting. All ranks see the same reports and come to the same verdict; if
+ * it is failure, each undoes what it did, down to the choice of endpoints.
+ *
+ * Called with the communicator's lock held. Never waits, unless the application's
+ * allgather does.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "init.h"
+#include "log.h"
+#include "objects.h"
+#include "request.h"
+
+/* The link to a peer, added if it's the first to be heard of it. */
+static int find_link(struct collq_request *req, uint32_t peer, uint32_t *index)
+{
+	struct collq_comm *comm = req->comm;
+	struct collq_link *link;
+	uint32_t i;
+
+	if (peer >= comm->size || peer == comm->rank)
+		return -EINVAL;
+	for (i = 0; i < req->nr_links; i++)
+		if (req->links[i].pair->peer == peer)
+			break;
+	if (i == req->nr_links) {
+		link = realloc(req->links, (i + 1) * sizeof(*link));
+		if (!link)
+			return -ENOMEM;
+		req->links = link;
+		link[i] = (struct collq_link){ .pair = collq_comm_pair(comm, peer) };
+		if (!link[i].pair)
+			return -ENOMEM;
+		req->nr_links++;
+	}
+	*index = i;
+	return 0;
+}
+
+/* Adds to a number of messages in one run; two runs must fit an endpoint. */
+static int add_messages(const struct collq_request *req, uint32_t *sum, uint64_t more)
+{
+	uint32_t most = req->ctx->limits.max_capacity / 2;
+
+	if (more > most || *sum + more > most)
+		return -ENOSPC;
+	*sum += more;
+	return 0;
+}
+
+static int find_out_channels(struct collq_request *req)
+{
+	struct collq_graph_channel channel;
+	uint32_t i;
+	int err;
+
+	req->nr_out = collq_graph_nr_out(req->graph);
+	req->out = collq_new_entries(req->nr_out, sizeof(req->out[0]));
+	req->out_links = collq_new_entries(req->nr_out, sizeof(req->out_links[0]));
+	if (!req->out || !req->out_links)
+		return -ENOMEM;
+	for (i = 0; i < req->nr_out; i++) {
+		collq_graph_out_channel(req->graph, (int)i, &channel);
+		err = find_link(req, channel.peer, &req->out_links[i]);
+		if (err)
+			return err;
+		err = add_messages(req, &req->links[req->out_links[i]].sends, channel.messages);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int find_in_channels(struct collq_request *req)
+{
+	struct collq_graph_channel channel;
+	struct collq_link *link;
+	uint32_t i, nr_in = collq_graph_nr_in(req->graph);
+	int err;
+
+	req->in = collq_new_entries(nr_in, sizeof(req->in[0]));
+	if (!req->in)
+		return -ENOMEM;
+	for (i = 0; i < nr_in; i++) {
+		collq_graph_in_channel(req->graph, (int)i, &channel);
+		err = find_link(req, channel.peer, &req->in[i].link);
+		if (err)
+			return err;
+		link = &req->links[req->in[i].link];
+		req->in[i].tag = channel.tag;
+		req->in[i].slot = link->nr_channels++;
+		err = add_messages(req, &link->waits, channel.messages);
+		if (err)
+			return err;
+	}
+	req->nr_in = nr_in;
+	return 0;
+}
+
+/* The endpoint of each link. Room is taken when nothing can go wrong any more. */
+static int choose_endpoints(struct collq_request *req)
+{
+	uint32_t max_slots = req->ctx->limits.max_slots;
+	struct collq_link *link;
+	uint32_t choice;
+	int err;
+
+	for (link = req->links; link < req->links + req->nr_links; link++) {
+		choice = collq_pair_choose(link->pair, 2 * link->waits, 2 * link->sends);
+		if (choice == link->pair->nr) {
+			err = collq_pair_add(link->pair, max_slots);
+			if (err)
+				return err;
+			link->fresh = true;
+		}
+		err = collq_pair_lease(link->pair, choice, req->comm->init, link->nr_channels,
+				       &link->lease);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static void write_record(struct collq_request *req, uint32_t index)
+{
+	const struct collq_link *link = &req->links[index];
+	const struct collq_pair *pair = link->pair;
+	const struct collq_lease *lease = link->lease;
+	struct collq_message_record record = {
+		.peer = pair->peer,
+		.endpoint = lease->endpoint,
+		.flags = link->fresh ? COLLQ_RECORD_FRESH : 0,
+		.capacity = pair->endpoints[lease->endpoint].capacity_here,
+		.waits = link->waits,
+		.sends = link->sends,
+		.abort_slot = lease->abort_slot,
+		.abort_generation = collq_pair_abort_generation(pair, lease),
+		.nr_channels = link->nr_channels,
+		.nr_freed = collq_pair_tell(link->pair),
+	};
+	struct collq_message_channel channel;
+	uint32_t i;
+
+	collq_write_record(&req->records, &record, link->address);
+	for (i = 0; i < req->nr_in; i++) {
+		if (req->in[i].link != index)
+			continue;
+		channel.tag = req->in[i].tag;
+		channel.slot = lease->slots[req->in[i].slot];
+		channel.generation = collq_pair_generation(pair, lease, req->in[i].slot);
+		collq_write_channel(&req->records, &channel);
+	}
+	for (lease = pair->leases; lease; lease = lease->next)
+		if (lease->telling)
+			collq_write_freed(&req->records, lease->init);
+}
+
+static int prepare(struct collq_request *req)
+{
+	uint32_t i;
+	int err;
+
+	err = find_out_channels(req);
+	if (!err)
+		err = find_in_channels(req);
+	if (!err)
+		err = choose_endpoints(req);
+	if (!err)
+		err = collq_objects_prepare(req);
+	if (err)
+		return err;
+	for (i = 0; i < req->nr_links; i++)
+		write_record(req, i);
+	return req->records.error;
+}
+
+/* Fills the rest of the block, from @offset on, with the next of the records. */
+static void tell_more(struct collq_request *req, uint32_t offset)
+{
+	struct collq_comm *comm = req->comm;
+	uint32_t room = comm->block - offset;
+	size_t nr = req->records.nr > req->told ? req->records.nr - req->told : 0;
+
+	if (nr > room)
+		nr = room;
+	memset(comm->send + offset, 0, room);
+	if (nr)
+		memcpy(comm->send + offset, req->records.bytes + req->told, nr);
+}
+
+static int begin_telling(struct collq_request *req)
+{
+	struct collq_comm *comm = req->comm;
+	struct collq_message_header header = {
+		.magic = COLLQ_MESSAGE_MAGIC,
+		.init = ++comm->init,
+		.algorithm = req->algorithm,
+		.radix = req->radix,
+	};
+
+	if (!req->init_error)
+		req->init_error = prepare(req);
+	if (req->init_error)
+		req->records.nr = 0;
+	header.status = (uint32_t)req->init_error;
+	header.bytes = req->records.nr;
+	collq_message_put_header(comm->send, &header);
+	tell_more(req, sizeof(header));
+	return collq_exchange_begin(comm);
+}
+
+/* The verdict on what a rank reports; any rank comes to the same. */
+static int judge(int status)
+{
+	return status <= 0 ? status : -EPROTO;
+}
+
+/*
+ * 0, or why this initialisation fails everywhere: on this rank its own reason if
+ * it has one.
+ */
+static int read_headers(struct collq_request *req)
+{
+	struct collq_comm *comm = req->comm;
+	struct collq_message_header first, header;
+	uint32_t rank;
+	int err = req->init_error;
+
+	collq_message_get_header(collq_exchange_block(comm, 0), &first);
+	req->most_bytes = 0;
+	for (rank = 0; rank < comm->size; rank++) {
+		collq_message_get_header(collq_exchange_block(comm, rank), &header);
+		if (header.bytes > req->most_bytes)
+			req->most_bytes = header.bytes;
+		if (!err && header.magic != COLLQ_MESSAGE_MAGIC)
+			err = -EPROTO;
+		if (!err && header.status)
+			err = judge((int32_t)header.status);
+		if (!err && (header.init != first.init || header.algorithm != first.algorithm ||
+			     header.radix != first.radix))
+			err = -EINVAL;
+		if (err && !req->init_error) {
+			collq_info("initialisation %u fails: rank %u: %s", comm->init, rank,
+				   strerror(-err));
+			return err;
+		}
+	}
+	return err;
+}
+
+/* Room for what the peers tell. Running out of it is reported later. */
+static void expect_records(struct collq_request *req)
+{
+	struct collq_message_header header;
+	struct collq_link *link;
+
+	for (link = req->links; link < req->links + req->nr_links; link++) {
+		collq_message_get_header(collq_exchange_block(req->comm, link->pair->peer),
+					 &header);
+		link->stream = collq_new_entries(header.bytes, 1);
+		if (link->stream)
+			link->stream_room = header.bytes;
+		else
+			req->init_error = -ENOMEM;
+	}
+}
+
+/* Takes what the peers tell in this block, from @offset on. */
+static void take_records(struct collq_request *req, uint32_t offset)
+{
+	const struct collq_comm *comm = req->comm;
+	struct collq_link *link;
+	uint32_t nr;
+
+	for (link = req->links; link < req->links + req->nr_links; link++) {
+		nr = link->stream_room - link->stream_bytes;
+		if (nr > comm->block - offset)
+			nr = comm->block - offset;
+		if (nr)
+			memcpy(link->stream + link->stream_bytes,
+			       collq_exchange_block(comm, link->pair->peer) + offset, nr);
+		link->stream_bytes += nr;
+	}
+	req->told += comm->block - offset;
+}
+
+static bool has_told_all(const struct collq_request *req)
+{
+	return req->told >= req->most_bytes;
+}
+
+/* Finds the slot that each out channel to a peer has there. */
+static int bind_out_channels(struct collq_request *req, uint32_t index,
+			     const struct collq_found *found)
+{
+	const struct collq_link *link = &req->links[index];
+	struct collq_graph_channel own;
+	struct collq_message_channel channel;
+	uint32_t i, j;
+
+	for (i = 0; i < req->nr_out; i++) {
+		if (req->out_links[i] != index)
+			continue;
+		collq_graph_out_channel(req->graph, (int)i, &own);
+		for (j = 0; j < found->record.nr_channels; j++) {
+			collq_found_channel(found, j, &channel);
+			if (channel.tag == own.tag)
+				break;
+		}
+		if (j == found->record.nr_channels)
+			return -EINVAL;
+		req->out[i] = (struct collq_graph_out_binding){
+			.endpoint = link->pair->endpoints[link->lease->endpoint].id,
+			.slot = channel.slot,
+			.generation = channel.generation,
+		};
+	}
+	return 0;
+}
+
+/* What one peer has told: it must fit to what this rank has done. */
+static int heed_peer(struct collq_request *req, uint32_t index)
+{
+	struct collq_link *link = &req->links[index];
+	struct collq_found found;
+	uint32_t i;
+	int err;
+
+	err = collq_message_find(link->stream, link->stream_bytes, req->comm->rank, &found);
+	if (err)
+		return err == -ENOENT ? -EINVAL : err;
+	if (found.record.waits != link->sends || found.record.sends != link->waits)
+		return -EINVAL;
+	if (found.record.endpoint != link->lease->endpoint || !found.address == link->fresh)
+		return -EPROTO;
+	if (link->fresh) {
+		if (found.record.capacity < 2 * link->sends)
+			return -EPROTO;
+		memcpy(link->address, found.address, sizeof(link->address));
+		link->pair->endpoints[link->lease->endpoint].capacity_there = found.record.capacity;
+	}
+	link->peer_abort_slot = found.record.abort_slot;
+	link->peer_abort_generation = found.record.abort_generation;
+	for (i = 0; i < found.record.nr_freed; i++)
+		collq_pair_hear(link->pair, collq_found_freed(&found, i));
+	return bind_out_channels(req, index, &found);
+}
+
+static int begin_reporting(struct collq_request *req)
+{
+	struct collq_comm *comm = req->comm;
+	uint32_t i;
+
+	for (i = 0; i < req->nr_links && !req->init_error; i++)
+		req->init_error = heed_peer(req, i);
+	if (!req->init_error)
+		req->init_error = collq_objects_complete(req);
+	memset(comm->send, 0, comm->block);
+	collq_message_put_status(comm->send, req->init_error);
+	return collq_exchange_begin(comm);
+}
+
+static int read_reports(struct collq_request *req)
+{
+	struct collq_comm *comm = req->comm;
+	uint32_t rank;
+	int status;
+
+	if (req->init_error)
+		return req->init_error;
+	for (rank = 0; rank < comm->size; rank++) {
+		status = collq_message_get_status(collq_exchange_block(comm, rank));
+		if (status) {
+			collq_info("initialisation %u fails: rank %u: %s", comm->init, rank,
+				   strerror(status < 0 ? -status : EPROTO));
+			return judge(status);
+		}
+	}
+	return 0;
+}
+
+static void undo(struct collq_request *req)
+{
+	struct collq_link *link;
+
+	collq_objects_destroy(req);
+	collq_objects_destroy_fresh(req);
+	for (link = req->links; link < req->links + req->nr_links; link++) {
+		collq_pair_settle(link->pair, false);
+		if (link->lease)
+			collq_pair_end(link->pair, link->lease);
+		link->lease = NULL;
+		if (link->fresh)
+			collq_pair_remove(link->pair);
+	}
+}
+
+static void settle(struct collq_request *req)
+{
+	struct collq_link *link;
+
+	for (link = req->links; link < req->links + req->nr_links; link++) {
+		collq_pair_use(link->pair, link->lease, 2 * link->waits, 2 * link->sends);
+		collq_pair_settle(link->pair, true);
+	}
+}
+
+/* Over, either way: the next one's turn. */
+static void finish(struct collq_request *req, int err)
+{
+	struct collq_comm *comm = req->comm;
+	struct collq_link *link;
+
+	if (err)
+		undo(req);
+	else
+		settle(req);
+	req->init_error = err;
+	comm->inits = req->next;
+	if (!comm->inits)
+		comm->last_init = &comm->inits;
+
+	for (link = req->links; link < req->links + req->nr_links; link++) {
+		free(link->stream);
+		link->stream = NULL;
+	}
+	free(req->records.bytes);
+	req->records.bytes = NULL;
+	collq_graph_free(req->graph);
+	req->graph = NULL;
+	req->stage = COLLQ_INIT_DONE;
+}
+
+/* What comes after a block of records, of which @offset were taken up. */
+static int after_telling(struct collq_request *req, uint32_t offset)
+{
+	take_records(req, offset);
+	if (has_told_all(req)) {
+		req->stage = COLLQ_INIT_REPORTING;
+		return begin_reporting(req);
+	}
+	req->stage = COLLQ_INIT_TELLING_MORE;
+	tell_more(req, 0);
+	return collq_exchange_begin(req->comm);
+}
+
+/* One stage on, when its allgather is complete; -EINPROGRESS if it isn't. */
+static int next_stage(struct collq_request *req)
+{
+	int err;
+
+	if (req->stage == COLLQ_INIT_QUEUED) {
+		if (req->comm->broken)
+			return -ECONNABORTED;
+		req->stage = COLLQ_INIT_TELLING;
+		return begin_telling(req);
+	}
+	err = collq_exchange_test(req->comm);
+	if (err)
+		return err;
+	switch (req->stage) {
+	case COLLQ_INIT_TELLING:
+		err = read_headers(req);
+		if (err)
+			return err;
+		expect_records(req);
+		return after_telling(req, sizeof(struct collq_message_header));
+	case COLLQ_INIT_TELLING_MORE:
+		return after_telling(req, 0);
+	default:
+		err = read_reports(req);
+		if (!err)
+			finish(req, 0);
+		return err;
+	}
+}
+
+void collq_init_advance(struct collq_request *req)
+{
+	int err = 0;
+
+	while (!err && req->stage != COLLQ_INIT_DONE)
+		err = next_stage(req);
+	if (err && err != -EINPROGRESS)
+		finish(req, err);
+}
+
+void collq_init_give_up(struct collq_request *req)
+{
+	struct collq_comm *comm = req->comm;
+	struct collq_request **link = &comm->inits;
+
+	if (comm->inits == req) {
+		collq_exchange_give_up(comm);
+		finish(req, -ECONNABORTED);
+		return;
+	}
+	while (*link != req)
+		link = &(*link)->next;
+	*link = req->next;
+	if (!req->next)
+		comm->last_init = link;
+	comm->broken = true;
+	req->init_error = -ECONNABORTED;
+	req->stage = COLLQ_INIT_DONE;
+}
+
+void collq_init_free(struct collq_request *req)
+{
+	struct collq_link *link;
+
+	for (link = req->links; link < req->links + req->nr_links; link++)
+		if (link->lease)
+			link->lease->freed = true;
+	free(req->links);
+	free(req->in);
+	free(req->out);
+	free(req->out_links);
+	collq_graph_free(req->graph);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What ranks tell each other, through the application's allgather, while a
+ * request is initialised. All numbers are little-endian.
+ *
+ * First a header, and behind it a record for each peer, in any order. A record
+ * is followed by the endpoint's address if it's a fresh one, by its channels,
+ * and by the requests freed (numbers of their initialisations, 32 bits each).
+ * When that is done with, a status.
+ */
+#ifndef COLLQ_MESSAGE_H
+#define COLLQ_MESSAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define COLLQ_MESSAGE_MAGIC	0x31514c43U	/* "CLQ1" */
+
+/* The same on all ranks, up to @status */
+struct collq_message_header {
+	uint32_t magic;
+	uint32_t init;		/* which initialisation of the communicator this is */
+	uint32_t algorithm;
+	uint32_t radix;
+	uint32_t status;	/* 0, or negative errno */
+	uint32_t bytes;		/* of all records */
+};
+
+/* Bits of @flags */
+#define COLLQ_RECORD_FRESH	(1U << 0)	/* an endpoint that isn't connected yet */
+
+struct collq_message_record {
+	uint32_t bytes;		/* with all that follows it */
+	uint32_t peer;		/* whom it is for */
+	uint32_t endpoint;	/* index in the pair */
+	uint32_t flags;
+	uint32_t capacity;	/* receives of a fresh one */
+	uint32_t waits;		/* messages from the peer in one run */
+	uint32_t sends;		/* messages to the peer in one run */
+	uint16_t abort_slot;
+	uint16_t abort_generation;
+	uint32_t nr_channels;
+	uint32_t nr_freed;
+};
+
+/* An in channel of the sender: what the receiver's signals have to name */
+struct collq_message_channel {
+	uint32_t tag;
+	uint16_t slot;
+	uint16_t generation;
+};
+
+/* Bytes that grow while they are written; @error sticks */
+struct collq_writer {
+	unsigned char *bytes;
+	size_t nr, room;
+	int error;
+};
+
+void collq_write_record(struct collq_writer *writer, const struct collq_message_record *record,
+			const unsigned char *address);
+void collq_write_channel(struct collq_writer *writer,
+			 const struct collq_message_channel *channel);
+void collq_write_freed(struct collq_writer *writer, uint32_t init);
+
+void collq_message_put_header(unsigned char *bytes, const struct collq_message_header *header);
+void collq_message_get_header(const unsigned char *bytes, struct collq_message_header *header);
+void collq_message_put_status(unsigned char *bytes, int status);
+int collq_message_get_status(const unsigned char *bytes);
+
+/* A record that was found, and what follows it; @address is NULL if none does */
+struct collq_found {
+	struct collq_message_record record;
+	const unsigned char *address;
+	const unsigned char *channels;
+	const unsigned char *freed;
+};
+
+/* The record for @peer: 0, -ENOENT if there's none, -EPROTO if malformed. */
+int collq_message_find(const unsigned char *bytes, size_t nr, uint32_t peer,
+		       struct collq_found *found);
+void collq_found_channel(const struct collq_found *found, uint32_t i,
+			 struct collq_message_channel *channel);
+uint32_t collq_found_freed(const struct collq_found *found, uint32_t i);
+
+#endif /* COLLQ_MESSAGE_H */

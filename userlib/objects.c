@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The kernel's objects behind a request: made in few system calls, on arrays;
+ * taken away in the opposite order without needing memory, since freeing can't
+ * fail.
+ *
+ * A counter is bound to its slot before the peer can know of the slot, and its
+ * endpoint has receives posted by the time that it's connected. So when all
+ * ranks have said that they're done, any of them may start.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "ioctl.h"
+#include "log.h"
+#include "objects.h"
+#include "request.h"
+#include "ring.h"
+
+/* How many objects are taken away at a time */
+#define CHUNK	64U
+
+static struct collq_pair_endpoint *endpoint_of(const struct collq_link *link)
+{
+	return &link->pair->endpoints[link->lease->endpoint];
+}
+
+/* An endpoint has the usual room, or more if one run takes more. */
+static int create_endpoints(struct collq_request *req)
+{
+	struct ib_collq_endpoint_create *entries, *entry;
+	struct collq_link *link, *end = req->links + req->nr_links;
+	uint32_t nr = 0, done;
+	int err;
+
+	entries = collq_new_entries(req->nr_links, sizeof(*entries));
+	if (!entries)
+		return -ENOMEM;
+	for (link = req->links; link < end; link++) {
+		if (!link->fresh)
+			continue;
+		entry = &entries[nr++];
+		collq_endpoint_defaults(req->ctx, link->pair->peer, entry);
+		if (entry->recv_capacity < 2 * link->waits)
+			entry->recv_capacity = 2 * link->waits;
+	}
+	err = collq_ioctl_all(req->ctx, IB_COLLQ_ENDPOINT_CREATE, entries, sizeof(*entries), nr,
+			      &done);
+	for (link = req->links, entry = entries; link < end && entry < entries + done; link++) {
+		if (!link->fresh)
+			continue;
+		endpoint_of(link)->id = entry->id;
+		endpoint_of(link)->capacity_here = entry->recv_capacity;
+		memcpy(link->address, entry->address, sizeof(link->address));
+		entry++;
+	}
+	free(entries);
+	return err;
+}
+
+static int reserve_capacity(struct collq_request *req)
+{
+	struct collq_link *link, *end = req->links + req->nr_links;
+	struct ib_collq_capacity *entries;
+	uint32_t nr = 0, done;
+	int err;
+
+	entries = collq_new_entries(req->nr_links, sizeof(*entries));
+	if (!entries)
+		return -ENOMEM;
+	for (link = req->links; link < end; link++) {
+		if (!link->waits)
+			continue;
+		entries[nr].endpoint = endpoint_of(link)->id;
+		entries[nr++].recvs = 2 * link->waits;
+	}
+	err = collq_ioctl_all(req->ctx, IB_COLLQ_CAPACITY_RESERVE, entries, sizeof(*entries), nr,
+			      &done);
+	for (link = req->links; link < end && done; link++) {
+		if (!link->waits)
+			continue;
+		link->reserved = true;
+		done--;
+	}
+	free(entries);
+	return err;
+}
+
+static int create_counters(struct collq_request *req)
+{
+	struct ib_collq_counter_create *entries;
+	uint32_t i;
+	int err;
+
+	entries = collq_new_entries(req->nr_in, sizeof(*entries));
+	if (!entries)
+		return -ENOMEM;
+	for (i = 0; i < req->nr_in; i++)
+		entries[i].source = IB_COLLQ_SOURCE_SIGNAL;
+	err = collq_ioctl_all(req->ctx, IB_COLLQ_COUNTER_CREATE, entries, sizeof(*entries),
+			      req->nr_in, &req->nr_counters);
+	for (i = 0; i < req->nr_counters; i++)
+		req->in[i].counter = entries[i].id;
+	free(entries);
+	return err;
+}
+
+static struct ib_collq_slot_bind slot_of(const struct collq_request *req, uint32_t i)
+{
+	const struct collq_in_channel *in = &req->in[i];
+	const struct collq_link *link = &req->links[in->link];
+
+	return (struct ib_collq_slot_bind){
+		.endpoint = endpoint_of(link)->id,
+		.slot = link->lease->slots[in->slot],
+		.generation = collq_pair_generation(link->pair, link->lease, in->slot),
+	};
+}
+
+static int bind_slots(struct collq_request *req)
+{
+	struct ib_collq_slot_bind *entries;
+	uint32_t i;
+	int err;
+
+	entries = collq_new_entries(req->nr_in, sizeof(*entries));
+	if (!entries)
+		return -ENOMEM;
+	for (i = 0; i < req->nr_in; i++) {
+		entries[i] = slot_of(req, i);
+		entries[i].counter = req->in[i].counter;
+	}
+	err = collq_ioctl_all(req->ctx, IB_COLLQ_SLOT_BIND, entries, sizeof(*entries),
+			      req->nr_in, &req->nr_bound);
+	free(entries);
+	return err;
+}
+
+int collq_objects_prepare(struct collq_request *req)
+{
+	int err;
+
+	err = create_endpoints(req);
+	if (!err)
+		err = reserve_capacity(req);
+	if (!err)
+		err = create_counters(req);
+	if (!err)
+		err = bind_slots(req);
+	return err;
+}
+
+static int connect_endpoints(struct collq_request *req)
+{
+	struct collq_link *link, *end = req->links + req->nr_links;
+	struct ib_collq_endpoint_connect *entries;
+	uint32_t nr = 0, done;
+	int err;
+
+	entries = collq_new_entries(req->nr_links, sizeof(*entries));
+	if (!entries)
+		return -ENOMEM;
+	for (link = req->links; link < end; link++) {
+		if (!link->fresh)
+			continue;
+		entries[nr].endpoint = endpoint_of(link)->id;
+		memcpy(entries[nr++].address, link->address, sizeof(link->address));
+	}
+	err = collq_ioctl_all(req->ctx, IB_COLLQ_ENDPOINT_CONNECT, entries, sizeof(*entries), nr,
+			      &done);
+	free(entries);
+	return err;
+}
+
+static bool has_nodes(const struct collq_graph *graph)
+{
+	struct collq_graph_node_info info;
+	uint32_t i;
+
+	for (i = 0; i < collq_graph_nr_nodes(graph); i++)
+		if (!collq_graph_node(graph, (int)i, &info))
+			return true;
+	return false;
+}
+
+static int upload_graph(struct collq_request *req)
+{
+	struct collq_graph_binding binding = {
+		.out = req->out,
+		.nr_out = req->nr_out,
+		.nr_in = req->nr_in,
+	};
+	uint32_t i, *counters;
+	int err;
+
+	counters = collq_new_entries(req->nr_in, sizeof(*counters));
+	if (!counters)
+		return -ENOMEM;
+	for (i = 0; i < req->nr_in; i++)
+		counters[i] = req->in[i].counter;
+	binding.in = counters;
+	err = collq_graph_upload(req->ctx, req->graph, &binding, &req->graph_id);
+	free(counters);
+	return err;
+}
+
+static int create_queue(struct collq_request *req)
+{
+	struct ib_collq_queue_create queue = {
+		.ring = collq_ring_id(req->ctx->ring),
+		.depth = 1,
+		.nr_endpoints = req->nr_links,
+		.entry_size = sizeof(struct ib_collq_queue_endpoint),
+	};
+	struct ib_collq_queue_endpoint *entries;
+	const struct collq_link *link;
+	uint32_t i;
+	int err;
+
+	entries = collq_new_entries(req->nr_links, sizeof(*entries));
+	if (!entries)
+		return -ENOMEM;
+	for (i = 0; i < req->nr_links; i++) {
+		link = &req->links[i];
+		entries[i] = (struct ib_collq_queue_endpoint){
+			.endpoint = endpoint_of(link)->id,
+			.abort_slot = link->lease->abort_slot,
+			.abort_generation = collq_pair_abort_generation(link->pair, link->lease),
+			.peer_abort_slot = link->peer_abort_slot,
+			.peer_abort_generation = link->peer_abort_generation,
+		};
+	}
+	queue.endpoints = (uintptr_t)entries;
+	err = collq_queue_create(req->ctx, &queue);
+	free(entries);
+	if (!err)
+		req->queue_id = queue.id;
+	return err;
+}
+
+/* What has nothing to do on this rank needs no graph, and no queue. */
+int collq_objects_complete(struct collq_request *req)
+{
+	int err;
+
+	err = connect_endpoints(req);
+	if (err || !has_nodes(req->graph))
+		return err;
+	err = upload_graph(req);
+	if (err)
+		return err;
+	return create_queue(req);
+}
+
+static void complain(const struct collq_request *req, const char *what, int err)
+{
+	/* Once the device is gone, so is everything. */
+	if (err && err != -ENODEV)
+		collq_warn("%s: %s: %s", req->ctx->device, what, strerror(-err));
+}
+
+static void destroy_one(struct collq_request *req, uint32_t type, uint32_t *id,
+			const char *what)
+{
+	struct ib_collq_object_destroy entry = { .id = *id, .type = type };
+	uint32_t done;
+
+	if (!*id)
+		return;
+	complain(req, what, collq_ioctl_all(req->ctx, IB_COLLQ_OBJECT_DESTROY, &entry,
+					    sizeof(entry), 1, &done));
+	*id = 0;
+}
+
+static void unbind_slots(struct collq_request *req)
+{
+	struct ib_collq_slot_bind entries[CHUNK];
+	uint32_t nr, done;
+
+	while (req->nr_bound) {
+		for (nr = 0; nr < CHUNK && req->nr_bound; nr++)
+			entries[nr] = slot_of(req, --req->nr_bound);
+		complain(req, "unbinding slots",
+			 collq_ioctl_all(req->ctx, IB_COLLQ_SLOT_UNBIND, entries,
+					 sizeof(entries[0]), nr, &done));
+	}
+}
+
+static void destroy_counters(struct collq_request *req)
+{
+	struct ib_collq_object_destroy entries[CHUNK];
+	uint32_t nr, done;
+
+	while (req->nr_counters) {
+		for (nr = 0; nr < CHUNK && req->nr_counters; nr++)
+			entries[nr] = (struct ib_collq_object_destroy){
+				.id = req->in[--req->nr_counters].counter,
+				.type = IB_COLLQ_OBJECT_COUNTER,
+			};
+		complain(req, "destroying counters",
+			 collq_ioctl_all(req->ctx, IB_COLLQ_OBJECT_DESTROY, entries,
+					 sizeof(entries[0]), nr, &done));
+	}
+}
+
+static void release_capacity(struct collq_request *req)
+{
+	struct ib_collq_capacity entries[CHUNK];
+	struct collq_link *link = req->links, *end = req->links + req->nr_links;
+	uint32_t nr, done;
+
+	while (link < end) {
+		for (nr = 0; nr < CHUNK && link < end; link++) {
+			if (!link->reserved)
+				continue;
+			entries[nr++] = (struct ib_collq_capacity){
+				.endpoint = endpoint_of(link)->id,
+				.recvs = 2 * link->waits,
+			};
+			link->reserved = false;
+		}
+		complain(req, "releasing capacity",
+			 collq_ioctl_all(req->ctx, IB_COLLQ_CAPACITY_RELEASE, entries,
+					 sizeof(entries[0]), nr, &done));
+	}
+}
+
+void collq_objects_destroy(struct collq_request *req)
+{
+	destroy_one(req, IB_COLLQ_OBJECT_QUEUE, &req->queue_id, "destroying a queue");
+	destroy_one(req, IB_COLLQ_OBJECT_GRAPH, &req->graph_id, "destroying a graph");
+	unbind_slots(req);
+	destroy_counters(req);
+	release_capacity(req);
+}
+
+void collq_objects_destroy_fresh(struct collq_request *req)
+{
+	struct collq_link *link;
+
+	for (link = req->links; link < req->links + req->nr_links; link++)
+		if (link->fresh && link->lease)
+			destroy_one(req, IB_COLLQ_OBJECT_ENDPOINT, &endpoint_of(link)->id,
+				    "destroying an endpoint");
+}

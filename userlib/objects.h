@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef COLLQ_OBJECTS_H
+#define COLLQ_OBJECTS_H
+
+struct collq_request;
+
+/*
+ * What a request has in the kernel. First all that can be made without knowing
+ * anything of the peers: fresh endpoints, room for messages, counters in slots.
+ */
+int collq_objects_prepare(struct collq_request *req);
+
+/* Then the rest: fresh endpoints connected, the graph, the queue. */
+int collq_objects_complete(struct collq_request *req);
+
+/* Takes away what there is, except endpoints; and those that are fresh. */
+void collq_objects_destroy(struct collq_request *req);
+void collq_objects_destroy_fresh(struct collq_request *req);
+
+#endif /* COLLQ_OBJECTS_H */

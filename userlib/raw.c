@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The kernel's commands, one function each, on the caller's structures.
+ *
+ * What a structure looked like when a function was added to the symbol map is
+ * part of that function: a structure that grows gets its function a new symbol
+ * version, so that an old program's shorter one isn't read beyond its end.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "collq/collq.h"
+
+#include "context.h"
+#include "ioctl.h"
+#include "log.h"
+
+int collq_query(struct collq_context *context, struct ib_collq_query *query)
+{
+	query->size = sizeof(*query);
+	return collq_ioctl(context, IB_COLLQ_QUERY, query);
+}
+
+int collq_object_describe(struct collq_context *context,
+			  struct ib_collq_object_describe *describe)
+{
+	describe->size = sizeof(*describe);
+	return collq_ioctl(context, IB_COLLQ_OBJECT_DESCRIBE, describe);
+}
+
+int collq_object_destroy(struct collq_context *context,
+			 struct ib_collq_object_destroy *entries, uint32_t nr)
+{
+	return collq_ioctl_batch(context, IB_COLLQ_OBJECT_DESTROY, entries, sizeof(*entries), nr);
+}
+
+int collq_object_reset(struct collq_context *context, struct ib_collq_object_reset *reset)
+{
+	reset->size = sizeof(*reset);
+	return collq_ioctl(context, IB_COLLQ_OBJECT_RESET, reset);
+}
+
+int collq_region_create(struct collq_context *context, struct ib_collq_region_create *region)
+{
+	region->size = sizeof(*region);
+	return collq_ioctl(context, IB_COLLQ_REGION_CREATE, region);
+}
+
+int collq_zone_offer(struct collq_context *context, struct ib_collq_zone_offer *zone)
+{
+	zone->size = sizeof(*zone);
+	return collq_ioctl(context, IB_COLLQ_ZONE_OFFER, zone);
+}
+
+int collq_endpoint_create(struct collq_context *context,
+			  struct ib_collq_endpoint_create *entries, uint32_t nr)
+{
+	return collq_ioctl_batch(context, IB_COLLQ_ENDPOINT_CREATE, entries, sizeof(*entries), nr);
+}
+
+int collq_endpoint_connect(struct collq_context *context,
+			   struct ib_collq_endpoint_connect *entries, uint32_t nr)
+{
+	return collq_ioctl_batch(context, IB_COLLQ_ENDPOINT_CONNECT, entries, sizeof(*entries), nr);
+}
+
+int collq_capacity_reserve(struct collq_context *context,
+			   struct ib_collq_capacity *entries, uint32_t nr)
+{
+	return collq_ioctl_batch(context, IB_COLLQ_CAPACITY_RESERVE, entries, sizeof(*entries), nr);
+}
+
+int collq_capacity_release(struct collq_context *context,
+			   struct ib_collq_capacity *entries, uint32_t nr)
+{
+	return collq_ioctl_batch(context, IB_COLLQ_CAPACITY_RELEASE, entries, sizeof(*entries), nr);
+}
+
+int collq_slot_bind(struct collq_context *context,
+		    struct ib_collq_slot_bind *entries, uint32_t nr)
+{
+	return collq_ioctl_batch(context, IB_COLLQ_SLOT_BIND, entries, sizeof(*entries), nr);
+}
+
+int collq_slot_unbind(struct collq_context *context,
+		      struct ib_collq_slot_bind *entries, uint32_t nr)
+{
+	return collq_ioctl_batch(context, IB_COLLQ_SLOT_UNBIND, entries, sizeof(*entries), nr);
+}
+
+int collq_counter_create(struct collq_context *context,
+			 struct ib_collq_counter_create *entries, uint32_t nr)
+{
+	return collq_ioctl_batch(context, IB_COLLQ_COUNTER_CREATE, entries, sizeof(*entries), nr);
+}
+
+int collq_counter_raise(struct collq_context *context, struct ib_collq_counter_raise *raise)
+{
+	raise->size = sizeof(*raise);
+	return collq_ioctl(context, IB_COLLQ_COUNTER_RAISE, raise);
+}
+
+int collq_counter_read(struct collq_context *context, struct ib_collq_counter_read *read)
+{
+	read->size = sizeof(*read);
+	return collq_ioctl(context, IB_COLLQ_COUNTER_READ, read);
+}
+
+int collq_ring_create(struct collq_context *context, struct ib_collq_ring_create *ring)
+{
+	ring->size = sizeof(*ring);
+	return collq_ioctl(context, IB_COLLQ_RING_CREATE, ring);
+}
+
+int collq_queue_create(struct collq_context *context, struct ib_collq_queue_create *queue)
+{
+	queue->size = sizeof(*queue);
+	return collq_ioctl(context, IB_COLLQ_QUEUE_CREATE, queue);
+}
+
+int collq_graph_create(struct collq_context *context, struct ib_collq_graph_create *graph)
+{
+	graph->size = sizeof(*graph);
+	return collq_ioctl(context, IB_COLLQ_GRAPH_CREATE, graph);
+}
+
+int collq_queue_submit(struct collq_context *context, struct ib_collq_queue_submit *submit)
+{
+	submit->size = sizeof(*submit);
+	return collq_ioctl(context, IB_COLLQ_QUEUE_SUBMIT, submit);
+}
+
+int collq_queue_wait(struct collq_context *context, struct ib_collq_queue_wait *wait)
+{
+	wait->size = sizeof(*wait);
+	return collq_ioctl(context, IB_COLLQ_QUEUE_WAIT, wait);
+}
+
+int collq_queue_submit_wait(struct collq_context *context,
+			    struct ib_collq_queue_submit_wait *submit_wait)
+{
+	submit_wait->size = sizeof(*submit_wait);
+	return collq_ioctl(context, IB_COLLQ_QUEUE_SUBMIT_WAIT, submit_wait);
+}
+
+int collq_queue_cancel(struct collq_context *context, struct ib_collq_queue_cancel *cancel)
+{
+	cancel->size = sizeof(*cancel);
+	return collq_ioctl(context, IB_COLLQ_QUEUE_CANCEL, cancel);
+}
+
+int collq_graph_upload(struct collq_context *context, const struct collq_graph *graph,
+		       const struct collq_graph_binding *binding, uint32_t *id)
+{
+	struct collq_graph_binding limited = *binding;
+	struct ib_collq_graph_create create = { .task_size = sizeof(struct ib_collq_task) };
+	struct ib_collq_task *tasks;
+	int err;
+
+	if (!limited.limits)
+		limited.limits = &context->limits;
+	err = collq_graph_lower(graph, &limited, &tasks, &create.nr_tasks);
+	if (err)
+		return err;
+	if (!create.nr_tasks)
+		return -EINVAL;
+	create.tasks = (uintptr_t)tasks;
+	err = collq_graph_create(context, &create);
+	free(tasks);
+	if (err) {
+		if (create.refused_reason)
+			collq_warn("task %u refused: reason %u, %llu of %llu", create.refused_task,
+				   create.refused_reason,
+				   (unsigned long long)create.refused_needed,
+				   (unsigned long long)create.refused_limit);
+		return err;
+	}
+	*id = create.id;
+	return 0;
+}

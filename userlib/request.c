@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Persistent requests: initialised by all ranks together (init.c), then run any
+ * number of times.
+ *
+ * A run is one submission of the request's graph to the request's own queue. It
+ * is STARTED before the kernel hears of it, since any thread may find its
+ * completion right away (progress.c); ENDED when that was found; and forgotten
+ * when the owner has seen it. A request with nothing to do on this rank never
+ * bothers the kernel.
+ *
+ * Nothing on this way makes a system call but the one that it is for.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "init.h"
+#include "ioctl.h"
+#include "objects.h"
+#include "ordering.h"
+#include "progress.h"
+#include "request.h"
+#include "ring.h"
+
+/* How long to sleep between two looks at an allgather that isn't complete */
+#define FIRST_NAP_NS	20000
+#define LONGEST_NAP_NS	1000000
+
+int collq_request_new(struct collq_comm *comm, struct collq_graph *graph, uint32_t algorithm,
+		      uint32_t radix, int error, struct collq_request **out)
+{
+	struct collq_request *req;
+	int err;
+
+	req = calloc(1, sizeof(*req));
+	if (!req)
+		return -ENOMEM;
+	req->comm = comm;
+	req->ctx = comm->ctx;
+	req->graph = graph;
+	req->algorithm = algorithm;
+	req->radix = radix;
+	req->init_error = error;
+	err = collq_progress_register(req);
+	if (err) {
+		free(req);
+		return err;
+	}
+	pthread_mutex_lock(&comm->lock);
+	comm->nr_requests++;
+	*comm->last_init = req;
+	comm->last_init = &req->next;
+	pthread_mutex_unlock(&comm->lock);
+	*out = req;
+	return 0;
+}
+
+void collq_request_free(struct collq_request *request)
+{
+	struct collq_comm *comm;
+
+	if (!request)
+		return;
+	comm = request->comm;
+	pthread_mutex_lock(&comm->lock);
+	if (request->stage != COLLQ_INIT_DONE)
+		collq_init_give_up(request);
+	collq_objects_destroy(request);
+	collq_init_free(request);
+	comm->nr_requests--;
+	pthread_mutex_unlock(&comm->lock);
+	collq_progress_unregister(request);
+	free(request);
+}
+
+int collq_init_test(struct collq_request *request)
+{
+	struct collq_comm *comm = request->comm;
+	enum collq_stage stage;
+	int err;
+
+	pthread_mutex_lock(&comm->lock);
+	while (request->stage != COLLQ_INIT_DONE) {
+		struct collq_request *first = comm->inits;
+
+		collq_init_advance(first);
+		if (first->stage != COLLQ_INIT_DONE)
+			break;
+	}
+	stage = request->stage;
+	err = request->init_error;
+	pthread_mutex_unlock(&comm->lock);
+	return stage == COLLQ_INIT_DONE ? err : -EINPROGRESS;
+}
+
+int collq_init_wait(struct collq_request *request, uint64_t deadline)
+{
+	struct timespec nap = { .tv_nsec = FIRST_NAP_NS };
+	int err;
+
+	for (;;) {
+		err = collq_init_test(request);
+		if (err != -EINPROGRESS)
+			return err;
+		if (deadline && collq_deadline_in(0) >= deadline)
+			return -ETIME;
+		nanosleep(&nap, NULL);
+		if (nap.tv_nsec < LONGEST_NAP_NS)
+			nap.tv_nsec *= 2;
+	}
+}
+
+static enum collq_run run_of(const struct collq_request *req)
+{
+	return atomic_load_explicit(&req->run, memory_order_acquire);
+}
+
+static void set_run(struct collq_request *req, enum collq_run run)
+{
+	atomic_store_explicit(&req->run, run, memory_order_release);
+}
+
+/* The owner sees how the run has ended. */
+static int see_end(struct collq_request *req)
+{
+	set_run(req, COLLQ_RUN_NONE);
+	return req->status;
+}
+
+/* Whether the request can be run: 0, or what all functions that would say. */
+static int check(const struct collq_request *req)
+{
+	if (req->stage != COLLQ_INIT_DONE)
+		return -EAGAIN;
+	return req->init_error;
+}
+
+/* Before a submission; the opposite if the kernel didn't take it. */
+static void begin_run(struct collq_request *req)
+{
+	atomic_fetch_add(&req->sequence, 1);
+	set_run(req, COLLQ_RUN_STARTED);
+}
+
+static void take_back_run(struct collq_request *req)
+{
+	set_run(req, COLLQ_RUN_NONE);
+	atomic_fetch_sub(&req->sequence, 1);
+}
+
+/* Whether a run may begin; one with nothing to do is at its end at once. */
+static int prepare_run(struct collq_request *req)
+{
+	int err = check(req);
+
+	if (err)
+		return err;
+	if (run_of(req) != COLLQ_RUN_NONE)
+		return -EBUSY;
+	if (!req->queue_id)
+		set_run(req, COLLQ_RUN_ENDED);
+	else
+		begin_run(req);
+	return 0;
+}
+
+int collq_start(struct collq_request *request, uint64_t deadline)
+{
+	struct ib_collq_queue_submit submit = { .deadline = deadline };
+	int err;
+
+	err = prepare_run(request);
+	if (err || !request->queue_id)
+		return err;
+	submit.queue = request->queue_id;
+	submit.graph = request->graph_id;
+	submit.user_data = collq_progress_tag(request);
+	err = collq_queue_submit(request->ctx, &submit);
+	if (err == -EBUSY) {
+		/* Perhaps the ring is full of what nobody has looked for. */
+		collq_progress(request->ctx);
+		err = collq_queue_submit(request->ctx, &submit);
+	}
+	if (err)
+		take_back_run(request);
+	return err;
+}
+
+int collq_test(struct collq_request *request)
+{
+	int err = check(request);
+
+	if (err)
+		return err;
+	if (run_of(request) == COLLQ_RUN_STARTED)
+		collq_progress_try(request->ctx);
+	switch (run_of(request)) {
+	case COLLQ_RUN_STARTED:
+		return -EINPROGRESS;
+	case COLLQ_RUN_ENDED:
+		return see_end(request);
+	default:
+		return request->status;
+	}
+}
+
+/* A few looks at the ring, in case that the end is near. */
+static bool spin(struct collq_request *req)
+{
+	uint32_t i;
+
+	for (i = 0; i < req->ctx->env.spin && run_of(req) == COLLQ_RUN_STARTED; i++) {
+		if (collq_ring_has_next(req->ctx->ring))
+			collq_progress(req->ctx);
+		collq_relax();
+	}
+	return run_of(req) != COLLQ_RUN_STARTED;
+}
+
+/* Sleeps until the run has ended: 0 then, else why that can't be. */
+static int sleep_until_end(struct collq_request *req, uint64_t deadline)
+{
+	struct ib_collq_queue_wait wait = {
+		.queue = req->queue_id,
+		.sequence = atomic_load(&req->sequence),
+		.deadline = deadline,
+	};
+	int err;
+
+	do
+		err = collq_queue_wait(req->ctx, &wait);
+	while (err == -EINTR);
+	collq_progress(req->ctx);
+	return run_of(req) == COLLQ_RUN_ENDED ? 0 : err;
+}
+
+int collq_wait(struct collq_request *request, uint64_t deadline)
+{
+	int err = collq_test(request);
+
+	if (err != -EINPROGRESS)
+		return err;
+	if (!spin(request)) {
+		err = sleep_until_end(request, deadline);
+		if (err)
+			return err;
+	}
+	return see_end(request);
+}
+
+int collq_start_wait(struct collq_request *request, uint64_t deadline)
+{
+	struct ib_collq_queue_submit_wait run = { .deadline = deadline };
+	bool retried = false;
+	int err;
+
+	err = prepare_run(request);
+	if (err)
+		return err;
+	if (!request->queue_id)
+		return see_end(request);
+	run.queue = request->queue_id;
+	run.graph = request->graph_id;
+	run.user_data = collq_progress_tag(request);
+	for (;;) {
+		err = collq_queue_submit_wait(request->ctx, &run);
+		if (err == -EBUSY && !run.sequence && !retried) {
+			retried = true;
+			collq_progress(request->ctx);
+		} else if (err != -EINTR) {
+			break;
+		}
+	}
+	if (err && !run.sequence) {
+		take_back_run(request);
+		return err;
+	}
+	collq_progress(request->ctx);
+	return run_of(request) == COLLQ_RUN_ENDED ? see_end(request) : err;
+}
+
+/* Any of the requests that has ended, or how many are still going on. */
+struct any {
+	struct collq_request *const *requests;
+	uint32_t nr;
+	uint32_t ended;		/* or COLLQ_NONE */
+	uint32_t started;
+};
+
+static bool any_is_over(void *arg)
+{
+	struct any *any = arg;
+	struct collq_request *req;
+	uint32_t i;
+
+	any->ended = COLLQ_NONE;
+	any->started = 0;
+	for (i = 0; i < any->nr; i++) {
+		req = any->requests[i];
+		if (!req || check(req))
+			continue;
+		switch (run_of(req)) {
+		case COLLQ_RUN_ENDED:
+			any->ended = i;
+			return true;
+		case COLLQ_RUN_STARTED:
+			any->started++;
+			break;
+		default:
+			break;
+		}
+	}
+	return !any->started;
+}
+
+static int any_result(const struct any *any, uint32_t *index)
+{
+	*index = any->ended;
+	if (any->ended != COLLQ_NONE)
+		return see_end(any->requests[any->ended]);
+	return any->started ? -EINPROGRESS : -ENOENT;
+}
+
+/* Each context once would do; a look at a ring without news costs next to nothing. */
+int collq_testany(struct collq_request *const requests[], uint32_t nr, uint32_t *index)
+{
+	struct any any = { .requests = requests, .nr = nr };
+	uint32_t i;
+
+	if (!any_is_over(&any)) {
+		for (i = 0; i < nr; i++)
+			if (requests[i] && requests[i]->queue_id)
+				collq_progress_try(requests[i]->ctx);
+		any_is_over(&any);
+	}
+	return any_result(&any, index);
+}
+
+int collq_waitany(struct collq_request *const requests[], uint32_t nr, uint32_t *index,
+		  uint64_t deadline)
+{
+	struct any any = { .requests = requests, .nr = nr };
+	struct collq_context *ctx = NULL;
+	uint32_t i;
+	int err = 0;
+
+	*index = COLLQ_NONE;
+	for (i = 0; i < nr; i++) {
+		if (!requests[i])
+			continue;
+		if (ctx && ctx != requests[i]->ctx)
+			return -EINVAL;
+		ctx = requests[i]->ctx;
+	}
+	while (!any_is_over(&any) && !err)
+		err = collq_progress_sleep(ctx, deadline, any_is_over, &any);
+	return any.ended == COLLQ_NONE && err ? err : any_result(&any, index);
+}
+
+int collq_cancel(struct collq_request *request)
+{
+	struct ib_collq_queue_cancel cancel = { 0 };
+	int err = check(request);
+
+	if (err)
+		return err;
+	cancel.queue = request->queue_id;
+	cancel.sequence = atomic_load(&request->sequence);
+	if (run_of(request) != COLLQ_RUN_STARTED || !request->queue_id)
+		return -ENOENT;
+	return collq_queue_cancel(request->ctx, &cancel);
+}
+
+int collq_request_failure(const struct collq_request *request, struct collq_failure *failure)
+{
+	if (!request->failure.error)
+		return -ENOENT;
+	*failure = request->failure;
+	return 0;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A persistent request: first its initialisation, which all ranks go through
+ * together; then its runs.
+ */
+#ifndef COLLQ_REQUEST_H
+#define COLLQ_REQUEST_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collq/collq.h"
+
+#include "comm.h"
+#include "message.h"
+
+/*
+ * What a request has with one peer. @fresh: this initialisation makes the
+ * endpoint. @stream: what the peer has told, as far as it has come.
+ */
+struct collq_link {
+	struct collq_pair *pair;
+	struct collq_lease *lease;	/* NULL before there is one */
+	bool fresh, reserved;
+	uint32_t waits, sends;		/* messages in one run */
+	uint32_t nr_channels;		/* in channels from there */
+	uint16_t peer_abort_slot;
+	uint8_t peer_abort_generation;
+	unsigned char address[IB_COLLQ_ADDRESS_SIZE];
+	unsigned char *stream;
+	uint32_t stream_bytes, stream_room;
+};
+
+/* An in channel: its counter, and the slot that raises it */
+struct collq_in_channel {
+	uint32_t link;
+	uint32_t tag;
+	uint32_t slot;			/* which of the lease's */
+	uint32_t counter;
+};
+
+/* How far an initialisation is */
+enum collq_stage {
+	COLLQ_INIT_QUEUED,		/* others come first */
+	COLLQ_INIT_TELLING,		/* headers and records */
+	COLLQ_INIT_TELLING_MORE,	/* records that didn't fit */
+	COLLQ_INIT_REPORTING,		/* whether it has worked out */
+	COLLQ_INIT_DONE,
+};
+
+/* Whether a run is going on; STARTED -> ENDED is done by whoever finds out */
+enum collq_run {
+	COLLQ_RUN_NONE,
+	COLLQ_RUN_STARTED,
+	COLLQ_RUN_ENDED,
+};
+
+struct collq_request {
+	struct collq_comm *comm;
+	struct collq_context *ctx;
+
+	/*
+	 * Initialisation; the communicator's lock. Any thread may do it, so @stage
+	 * tells the owner that the rest is there; it's set last.
+	 */
+	_Atomic enum collq_stage stage;
+	struct collq_request *next;
+	int init_error;
+	struct collq_graph *graph;
+	uint32_t algorithm, radix;
+	struct collq_link *links;
+	uint32_t nr_links;
+	struct collq_in_channel *in;
+	struct collq_graph_out_binding *out;
+	uint32_t *out_links;
+	uint32_t nr_in, nr_out;
+	struct collq_writer records;
+	uint64_t told;			/* bytes of records */
+	uint32_t most_bytes;		/* that any rank has to tell */
+
+	/* What there is in the kernel: see objects.c. */
+	uint32_t nr_counters, nr_bound;
+	uint32_t graph_id, queue_id;
+
+	/* Its place in the context's table. */
+	uint32_t id;
+	uint16_t generation;
+
+	/* Runs. @sequence: the last one submitted, or being submitted. */
+	_Atomic enum collq_run run;
+	_Atomic uint64_t sequence;
+	int status;
+	struct collq_failure failure;
+};
+
+/* A new request, not in any list: 0 or -ENOMEM. Takes @graph over if so. */
+int collq_request_new(struct collq_comm *comm, struct collq_graph *graph, uint32_t algorithm,
+		      uint32_t radix, int error, struct collq_request **request);
+
+#endif /* COLLQ_REQUEST_H */

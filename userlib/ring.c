@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Completion rings: made by the kernel, mapped here, and read without a system
+ * call. How the two sides keep out of each other's way is told in ordering.h.
+ *
+ * A ring belongs to one thread at a time; whoever shares one brings a lock.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "context.h"
+#include "ioctl.h"
+#include "ordering.h"
+#include "ring.h"
+
+/* @seen: how many entries were looked at, modulo 2^32; never behind the head */
+struct collq_ring {
+	struct collq_context *ctx;
+	struct ib_collq_ring_create attr;
+	struct ib_collq_ring_header *header;
+	uint32_t seen;
+};
+
+static int destroy(struct collq_ring *ring)
+{
+	struct ib_collq_object_destroy entry = {
+		.id = ring->attr.id,
+		.type = IB_COLLQ_OBJECT_RING,
+	};
+
+	return collq_object_destroy(ring->ctx, &entry, 1);
+}
+
+int collq_ring_map(struct collq_context *ctx, uint32_t entries, int eventfd,
+		   struct collq_ring **out)
+{
+	struct collq_ring *ring;
+	void *map;
+	int err;
+
+	ring = calloc(1, sizeof(*ring));
+	if (!ring)
+		return -ENOMEM;
+	ring->ctx = ctx;
+	ring->attr.entries = entries;
+	ring->attr.eventfd = eventfd;
+	err = collq_ring_create(ctx, &ring->attr);
+	if (err)
+		goto err_free;
+	map = mmap(NULL, ring->attr.mmap_size, PROT_READ | PROT_WRITE, MAP_SHARED, ctx->fd,
+		   ring->attr.mmap_offset);
+	if (map == MAP_FAILED) {
+		err = -errno;
+		goto err_destroy;
+	}
+	ring->header = map;
+	*out = ring;
+	return 0;
+
+err_destroy:
+	destroy(ring);
+err_free:
+	free(ring);
+	return err;
+}
+
+int collq_ring_unmap(struct collq_ring *ring)
+{
+	/* Whatever else goes wrong, there's no ring any more. */
+	if (destroy(ring) == -EBUSY)
+		return -EBUSY;
+	munmap(ring->header, ring->attr.mmap_size);
+	free(ring);
+	return 0;
+}
+
+uint32_t collq_ring_id(const struct collq_ring *ring)
+{
+	return ring->attr.id;
+}
+
+bool collq_ring_has_next(const struct collq_ring *ring)
+{
+	return collq_load_acquire(&ring->header->tail) != ring->seen;
+}
+
+bool collq_ring_next(struct collq_ring *ring, struct ib_collq_completion *entry)
+{
+	const char *entries = (const char *)ring->header + ring->attr.entries_offset;
+	size_t index = ring->seen & (ring->attr.entries - 1);
+
+	if (!collq_ring_has_next(ring))
+		return false;
+	*entry = *(const struct ib_collq_completion *)(entries +
+						       index * ring->attr.entry_size);
+	ring->seen++;
+	return true;
+}
+
+/* How many entries were looked at: the number of the next one. */
+uint32_t collq_ring_seen(const struct collq_ring *ring)
+{
+	return ring->seen;
+}
+
+/* Gives the entries back that have numbers below @up_to. */
+void collq_ring_release(struct collq_ring *ring, uint32_t up_to)
+{
+	collq_store_release(&ring->header->head, up_to);
+}
+
+int collq_ring_open(struct collq_context *context, uint32_t entries, int eventfd,
+		    struct collq_ring **ring)
+{
+	int err;
+
+	err = collq_ring_map(context, entries, eventfd, ring);
+	if (!err)
+		collq_context_hold(context);
+	return err;
+}
+
+int collq_ring_close(struct collq_ring *ring)
+{
+	struct collq_context *ctx;
+	int err;
+
+	if (!ring)
+		return 0;
+	ctx = ring->ctx;
+	err = collq_ring_unmap(ring);
+	if (!err)
+		collq_context_drop(ctx);
+	return err;
+}
+
+uint32_t collq_ring_reap(struct collq_ring *ring, struct ib_collq_completion *entries,
+			 uint32_t nr)
+{
+	uint32_t i = 0;
+
+	while (i < nr && collq_ring_next(ring, &entries[i]))
+		i++;
+	collq_ring_release(ring, ring->seen);
+	return i;
+}
