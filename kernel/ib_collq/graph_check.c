@@ -206,6 +206,21 @@ static int check_write(const struct collq_check *check,
 			  ep.max_send_sge);
 }
 
+static int check_calc(const struct collq_check *check,
+		      const struct ib_collq_task *task)
+{
+	if (task->calc_op < IB_COLLQ_CALC_ADD ||
+	    task->calc_op > IB_COLLQ_CALC_MAXLOC)
+		return refuse(check, -EINVAL, IB_COLLQ_REFUSED_CALC,
+			      task->calc_op, IB_COLLQ_CALC_MAXLOC);
+	if (task->calc_type < IB_COLLQ_TYPE_S32 ||
+	    task->calc_type > IB_COLLQ_TYPE_U64)
+		return refuse(check, -EINVAL, IB_COLLQ_REFUSED_CALC,
+			      task->calc_type, IB_COLLQ_TYPE_U64);
+	return 0;
+}
+
+/* COPY and CALC. */
 static int check_local(const struct collq_check *check,
 		       const struct ib_collq_task *task)
 {
@@ -214,6 +229,11 @@ static int check_local(const struct collq_check *check,
 	err = check_feature(check, IB_COLLQ_FEATURE_CALC);
 	if (err)
 		return err;
+	if (task->opcode == IB_COLLQ_TASK_CALC) {
+		err = check_calc(check, task);
+		if (err)
+			return err;
+	}
 	err = check_signal(check, task, 0);
 	if (err)
 		return err;

@@ -310,8 +310,9 @@ static bool collq_queue_has_news(struct collq_queue *queue, u64 sequence)
 {
 	struct collq_submission *sub = collq_queue_slot(queue, sequence);
 
-	return READ_ONCE(sub->done) || READ_ONCE(sub->sequence) != sequence ||
-	       READ_ONCE(queue->dead) ||
+	/* An unused slot has no news of sequence 0: there's no such submission. */
+	return !sequence || READ_ONCE(sub->done) ||
+	       READ_ONCE(sub->sequence) != sequence || READ_ONCE(queue->dead) ||
 	       READ_ONCE(queue->obj.ctx->device->dead);
 }
 

@@ -244,6 +244,7 @@ struct ib_collq_sge {
 #define IB_COLLQ_REFUSED_TASKS		14	/* too many tasks, or none */
 #define IB_COLLQ_REFUSED_SGES		15	/* scatter/gather table too long */
 #define IB_COLLQ_REFUSED_BUFFERS	16	/* too many buffer slots */
+#define IB_COLLQ_REFUSED_CALC		17	/* no such operation or type */
 
 /**
  * struct ib_collq_graph_create - ioctl(IB_COLLQ_GRAPH_CREATE)
