@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The ranks of one row as the parent sees them.
+ *
+ * The parent sleeps in sigtimedwait(): a child that ends, a signal that tells
+ * us to stop and the next look at the progress all wake it there, so there is
+ * no handler and nothing to race with. A rank that dies leaves the others
+ * waiting for it, as barriers go; hence the first that ends early, or nobody
+ * getting on for options->timeout seconds, ends all. Should the parent be
+ * killed, the kernel kills the ranks.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "crew.h"
+#include "diagnose.h"
+#include "progress.h"
+#include "rank.h"
+
+#define LOOK_INTERVAL_MS	10
+#define KILL_TIMEOUT_MS		10000
+
+static sigset_t watched, at_start;
+
+void crew_block_signals(void)
+{
+	signal(SIGCHLD, SIG_DFL);	/* ignored, children could not be waited for */
+	sigemptyset(&watched);
+	sigaddset(&watched, SIGCHLD);
+	sigaddset(&watched, SIGHUP);
+	sigaddset(&watched, SIGINT);
+	sigaddset(&watched, SIGTERM);
+	sigprocmask(SIG_BLOCK, &watched, &at_start);
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * UINT64_C(1000) + now.tv_nsec / 1000000;
+}
+
+/* The signals that the parent takes its own way are the children's again. */
+static _Noreturn void become_rank(const struct crew *crew, uint32_t algorithm, uint32_t rank,
+				  pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigprocmask(SIG_SETMASK, &at_start, NULL);
+	if (getppid() != parent)
+		_exit(EXIT_RANK_FAILED);
+	rank_main(crew->options, crew->shared, algorithm, rank);
+}
+
+int crew_start(struct crew *crew, const struct options *options, struct shared *shared,
+	       uint32_t algorithm)
+{
+	pid_t parent = getpid(), pid;
+	uint32_t rank;
+	int rc;
+
+	*crew = (struct crew) {
+		.options = options,
+		.shared = shared,
+		.nr = shared->nr_ranks,
+		.nr_steps = rank_steps(options),
+	};
+	fflush(NULL);
+	for (rank = 0; rank < crew->nr; rank++) {
+		pid = fork();
+		if (!pid)
+			become_rank(crew, algorithm, rank, parent);
+		if (pid < 0) {
+			rc = -errno;
+			crew_kill(crew);
+			return rc;
+		}
+		crew->pids[rank] = pid;
+		crew->nr_left++;
+	}
+	return 0;
+}
+
+static void say_failed(const struct crew *crew, uint32_t rank)
+{
+	const struct rank_state *state = &crew->shared->rank[rank];
+
+	complain("rank %" PRIu32 ": %s: %s", rank, state->message, strerror(-state->error));
+	if (state->open_failed)
+		diagnose_open(crew->options->device, state->error);
+}
+
+/* A rank has ended early. If it wasn't killed, the first to complain knows why. */
+static void say_ended(const struct crew *crew, uint32_t rank, int status)
+{
+	uint32_t first = crew->shared->first_failed;
+
+	if (WIFSIGNALED(status))
+		complain("rank %" PRIu32 " was killed: %s", rank, strsignal(WTERMSIG(status)));
+	else if (first != NO_RANK)
+		say_failed(crew, first);
+	else
+		complain("rank %" PRIu32 " ended early, with status %d", rank,
+			 WEXITSTATUS(status));
+}
+
+/*
+ * Takes leave of those that have ended; false if one of them should not have.
+ * Where several have, one that was killed is the reason, the others followed.
+ */
+static bool reap(struct crew *crew, bool may_end)
+{
+	uint32_t rank, early = NO_RANK;
+	int status, early_status = 0;
+
+	for (rank = 0; rank < crew->nr; rank++) {
+		if (!crew->pids[rank] || waitpid(crew->pids[rank], &status, WNOHANG) <= 0)
+			continue;
+		crew->pids[rank] = 0;
+		crew->nr_left--;
+		if (may_end && !status)
+			continue;
+		if (early == NO_RANK || WIFSIGNALED(status)) {
+			early = rank;
+			early_status = status;
+		}
+	}
+	if (early != NO_RANK)
+		say_ended(crew, early, early_status);
+	return early == NO_RANK;
+}
+
+static uint64_t steps_of(const struct crew *crew, uint32_t rank)
+{
+	return atomic_load_explicit(&crew->shared->rank[rank].steps, memory_order_relaxed);
+}
+
+static enum phase phase_of(const struct crew *crew, uint32_t rank)
+{
+	return atomic_load_explicit(&crew->shared->rank[rank].phase, memory_order_acquire);
+}
+
+/* Grows whenever any rank gets on. */
+static uint64_t sum_of_work(const struct crew *crew)
+{
+	uint64_t sum = crew->nr - crew->nr_left;
+	uint32_t rank;
+
+	for (rank = 0; rank < crew->nr; rank++)
+		sum += steps_of(crew, rank) + phase_of(crew, rank);
+	return sum;
+}
+
+static uint32_t hindmost(const struct crew *crew)
+{
+	uint32_t rank, last = 0;
+
+	for (rank = 1; rank < crew->nr; rank++) {
+		if (steps_of(crew, rank) < steps_of(crew, last))
+			last = rank;
+	}
+	return last;
+}
+
+static void say_stuck(const struct crew *crew, const char *what)
+{
+	uint32_t last = hindmost(crew), rank, nr = 0;
+
+	for (rank = 0; rank < crew->nr; rank++)
+		nr += steps_of(crew, rank) == steps_of(crew, last);
+	complain("stuck while %s: nothing has moved for %" PRIu32 " s", what,
+		 crew->options->timeout);
+	complain("%" PRIu32 " ranks, such as %" PRIu32 ", have %" PRIu64 "/%" PRIu64 " barriers",
+		 nr, last, steps_of(crew, last), crew->nr_steps);
+}
+
+/* Until something happens, though not for long; false if that ends the row. */
+static bool look_out(struct crew *crew, bool may_end)
+{
+	const struct timespec interval = { .tv_nsec = LOOK_INTERVAL_MS * 1000000 };
+	int signal = sigtimedwait(&watched, NULL, &interval);
+
+	if (signal <= 0)
+		return true;
+	if (signal == SIGCHLD)
+		return reap(crew, may_end);
+	crew->signal = signal;
+	complain("stopped: %s", strsignal(signal));
+	return false;
+}
+
+static bool all_have_reached(const struct crew *crew, enum phase phase)
+{
+	uint32_t rank;
+
+	for (rank = 0; rank < crew->nr; rank++) {
+		if (phase_of(crew, rank) < phase)
+			return false;
+	}
+	return true;
+}
+
+/* One look at the ranks; *last and *since are the watchdog's memory. */
+static bool all_well(struct crew *crew, bool may_end, const char *what, uint64_t *last,
+		     uint64_t *since)
+{
+	uint64_t work;
+
+	if (!look_out(crew, may_end))
+		return false;
+	work = sum_of_work(crew);
+	if (work != *last) {
+		*last = work;
+		*since = now_ms();
+	}
+	if (now_ms() - *since > crew->options->timeout * UINT64_C(1000)) {
+		say_stuck(crew, what);
+		return false;
+	}
+	return true;
+}
+
+bool crew_await(struct crew *crew, enum phase phase, const char *what)
+{
+	uint64_t last = UINT64_MAX, since = now_ms();
+
+	while (!all_have_reached(crew, phase)) {
+		if (!all_well(crew, false, what, &last, &since))
+			return false;
+		progress_show(what, steps_of(crew, hindmost(crew)),
+			      phase > PHASE_CONNECTED ? crew->nr_steps : 0);
+	}
+	return true;
+}
+
+bool crew_await_exit(struct crew *crew)
+{
+	uint64_t last = UINT64_MAX, since = now_ms();
+
+	while (crew->nr_left) {
+		if (!all_well(crew, true, "ending", &last, &since))
+			return false;
+	}
+	return true;
+}
+
+/* They may have a last system call to return from, but should not be long. */
+void crew_kill(struct crew *crew)
+{
+	const struct timespec pause = { .tv_nsec = LOOK_INTERVAL_MS * 1000000 };
+	uint64_t deadline = now_ms() + KILL_TIMEOUT_MS;
+	uint32_t rank;
+
+	for (rank = 0; rank < crew->nr; rank++) {
+		if (crew->pids[rank])
+			kill(crew->pids[rank], SIGKILL);
+	}
+	while (crew->nr_left) {
+		for (rank = 0; rank < crew->nr; rank++) {
+			if (!crew->pids[rank] || !waitpid(crew->pids[rank], NULL, WNOHANG))
+				continue;
+			crew->pids[rank] = 0;
+			crew->nr_left--;
+		}
+		if (now_ms() > deadline) {
+			complain("%" PRIu32 " ranks can't be killed: they hang in the kernel",
+				 crew->nr_left);
+			return;
+		}
+		if (crew->nr_left)
+			nanosleep(&pause, NULL);
+	}
+}
+
+void crew_pass_on_signal(const struct crew *crew)
+{
+	if (!crew->signal)
+		return;
+	signal(crew->signal, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &at_start, NULL);
+	raise(crew->signal);
+}

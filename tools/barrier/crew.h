@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The ranks of one row as the parent sees them: child processes to be led
+ * through the phases, watched, and cleared away whatever happens.
+ */
+#ifndef BARRIER_CREW_H
+#define BARRIER_CREW_H
+
+#include <sys/types.h>
+
+#include "options.h"
+#include "shared.h"
+
+struct crew {
+	const struct options *options;
+	struct shared *shared;
+	uint64_t nr_steps;		/* barriers of each rank, all phases together */
+	uint32_t nr;
+	uint32_t nr_left;		/* still running */
+	int signal;			/* that told us to stop, or 0 */
+	pid_t pids[MAX_RANKS];		/* 0: gone */
+};
+
+/* Before anything else: signals are from now on taken at the crew's hands. */
+void crew_block_signals(void);
+
+/* Starts the ranks, or none. */
+int crew_start(struct crew *crew, const struct options *options, struct shared *shared,
+	       uint32_t algorithm);
+
+/*
+ * Waits until all ranks have reached the phase, or, with crew_await_exit, have
+ * ended well. Anything else (an error, a death, a signal, nothing happening for
+ * too long) is told to the user, and gives false. The crew is then of no use
+ * any more.
+ */
+bool crew_await(struct crew *crew, enum phase phase, const char *what);
+bool crew_await_exit(struct crew *crew);
+
+/* Ends whatever is still running. */
+void crew_kill(struct crew *crew);
+
+/* When all is cleared away: dies of the signal, if there was one. */
+void crew_pass_on_signal(const struct crew *crew);
+
+#endif

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What the command line asks for.
+ *
+ * --demo is nothing but other defaults and a stricter judgement at the end, so
+ * that any other option can be combined with it.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <collq/collq.h>
+
+#include "options.h"
+
+#define EXIT_USAGE		2
+#define MAX_ITERATIONS		10000000
+#define MAX_RADIX		MAX_RANKS
+#define MAX_TIMEOUT		86400
+#define DEFAULT_TIMEOUT		60
+
+static const char usage[] =
+"Usage: collq-barrier [OPTION]...\n"
+"\n"
+"Has processes pass barriers that the kernel carries out over an RDMA device,\n"
+"checks that none leaves a barrier before all have entered it, and measures.\n"
+"\n"
+"  --ranks N[,N...]     number of processes, 1 to 1024 (2); a list gives several rows\n"
+"  --iterations K       barriers to verify, and to time (1000)\n"
+"  --algorithm NAME     dissemination, recursive-doubling, k-nomial, auto; a list of\n"
+"                       these, or all for the first three (auto)\n"
+"  --radix K            arity of the k-nomial tree; 0: the library chooses (0)\n"
+"  --device NAME        RDMA device, such as rxe0 (the first that there is)\n"
+"  --communicators N    2: check barriers of two communicators in flight at once, too (1)\n"
+"  --json               print JSON instead of a table\n"
+"  --demo               ranks 2,4,8,16, all algorithms, two communicators; receiver-not-\n"
+"                       ready errors or a wrong number of messages are failures as well\n"
+"  --seed S             seed of the random delays (differs from run to run)\n"
+"  --timeout SECONDS    give up if no rank gets on for so long (60)\n"
+"  --drop-wait RANK     leave one WAIT out of this rank's graph, to test the checker\n"
+"  --help               this text\n"
+"  --version\n"
+"\n"
+"Exit status: 0 if all is well, 1 on any violation or failure, 2 on wrong usage.\n";
+
+enum option_value {
+	OPTION_RANKS = 256,
+	OPTION_ITERATIONS,
+	OPTION_ALGORITHM,
+	OPTION_RADIX,
+	OPTION_DEVICE,
+	OPTION_COMMUNICATORS,
+	OPTION_JSON,
+	OPTION_DEMO,
+	OPTION_SEED,
+	OPTION_TIMEOUT,
+	OPTION_DROP_WAIT,
+	OPTION_HELP,
+	OPTION_VERSION,
+};
+
+static const struct option long_options[] = {
+	{ "ranks",		required_argument,	NULL, OPTION_RANKS },
+	{ "iterations",		required_argument,	NULL, OPTION_ITERATIONS },
+	{ "algorithm",		required_argument,	NULL, OPTION_ALGORITHM },
+	{ "radix",		required_argument,	NULL, OPTION_RADIX },
+	{ "device",		required_argument,	NULL, OPTION_DEVICE },
+	{ "communicators",	required_argument,	NULL, OPTION_COMMUNICATORS },
+	{ "json",		no_argument,		NULL, OPTION_JSON },
+	{ "demo",		no_argument,		NULL, OPTION_DEMO },
+	{ "seed",		required_argument,	NULL, OPTION_SEED },
+	{ "timeout",		required_argument,	NULL, OPTION_TIMEOUT },
+	{ "drop-wait",		required_argument,	NULL, OPTION_DROP_WAIT },
+	{ "help",		no_argument,		NULL, OPTION_HELP },
+	{ "version",		no_argument,		NULL, OPTION_VERSION },
+	{ }
+};
+
+static _Noreturn __attribute__((format(printf, 1, 2))) void usage_error(const char *format, ...)
+{
+	va_list args;
+
+	fputs("collq-barrier: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputs("; see collq-barrier --help\n", stderr);
+	exit(EXIT_USAGE);
+}
+
+static uint64_t parse_number(const char *name, const char *text, uint64_t min, uint64_t max)
+{
+	unsigned long long value;
+	char *end;
+
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno || value < min || value > max)
+		usage_error("%s: '%s' is not a number from %llu to %llu", name, text,
+			    (unsigned long long)min, (unsigned long long)max);
+	return value;
+}
+
+static void parse_ranks(struct options *options, char *list)
+{
+	char *item;
+
+	options->nr_ranks = 0;
+	while ((item = strsep(&list, ","))) {
+		if (options->nr_ranks == MAX_ROWS_RANKS)
+			usage_error("--ranks: more than %d numbers", MAX_ROWS_RANKS);
+		options->ranks[options->nr_ranks++] = parse_number("--ranks", item, 1, MAX_RANKS);
+	}
+}
+
+static void add_algorithm(struct options *options, uint32_t algorithm)
+{
+	if (options->nr_algorithms == MAX_ROWS_ALGORITHMS)
+		usage_error("--algorithm: more than %d names", MAX_ROWS_ALGORITHMS);
+	options->algorithms[options->nr_algorithms++] = algorithm;
+}
+
+static void add_all_algorithms(struct options *options)
+{
+	add_algorithm(options, COLLQ_BARRIER_DISSEMINATION);
+	add_algorithm(options, COLLQ_BARRIER_RECURSIVE_DOUBLING);
+	add_algorithm(options, COLLQ_BARRIER_K_NOMIAL);
+}
+
+static bool find_algorithm(const char *wanted, uint32_t *algorithm)
+{
+	const char *name;
+
+	for (*algorithm = 0; (name = collq_barrier_algorithm_name(*algorithm)); (*algorithm)++) {
+		if (!strcmp(wanted, name))
+			return true;
+	}
+	return false;
+}
+
+static void parse_algorithms(struct options *options, char *list)
+{
+	uint32_t algorithm;
+	char *item;
+
+	options->nr_algorithms = 0;
+	while ((item = strsep(&list, ","))) {
+		if (!strcmp(item, "all")) {
+			add_all_algorithms(options);
+			continue;
+		}
+		if (!find_algorithm(item, &algorithm))
+			usage_error("--algorithm: there is no '%s'", item);
+		add_algorithm(options, algorithm);
+	}
+}
+
+static void print_and_exit(const char *text)
+{
+	if (fputs(text, stdout) == EOF || fflush(stdout) == EOF) {
+		perror("collq-barrier");
+		exit(EXIT_FAILURE);
+	}
+	exit(EXIT_SUCCESS);
+}
+
+static void parse_option(struct options *options, int option)
+{
+	switch (option) {
+	case OPTION_RANKS:
+		parse_ranks(options, optarg);
+		break;
+	case OPTION_ITERATIONS:
+		options->iterations = parse_number("--iterations", optarg, 1, MAX_ITERATIONS);
+		break;
+	case OPTION_ALGORITHM:
+		parse_algorithms(options, optarg);
+		break;
+	case OPTION_RADIX:
+		options->radix = parse_number("--radix", optarg, 0, MAX_RADIX);
+		if (options->radix == 1)
+			usage_error("--radix: must be 0, or 2 or more");
+		break;
+	case OPTION_DEVICE:
+		options->device = optarg;
+		break;
+	case OPTION_COMMUNICATORS:
+		options->communicators = parse_number("--communicators", optarg, 1, NR_COMMS);
+		break;
+	case OPTION_JSON:
+		options->json = true;
+		break;
+	case OPTION_DEMO:
+		options->demo = true;
+		break;
+	case OPTION_SEED:
+		options->seed = parse_number("--seed", optarg, 0, UINT32_MAX);
+		break;
+	case OPTION_TIMEOUT:
+		options->timeout = parse_number("--timeout", optarg, 1, MAX_TIMEOUT);
+		break;
+	case OPTION_DROP_WAIT:
+		options->drop_wait = parse_number("--drop-wait", optarg, 0, MAX_RANKS - 1);
+		break;
+	case OPTION_HELP:
+		print_and_exit(usage);
+		break;
+	case OPTION_VERSION:
+		print_and_exit("collq-barrier " TOOL_VERSION "\n");
+		break;
+	default:
+		/* getopt_long has said what is wrong */
+		fputs("See collq-barrier --help\n", stderr);
+		exit(EXIT_USAGE);
+	}
+}
+
+static void set_defaults(struct options *options)
+{
+	char demo_ranks[] = "2,4,8,16", ranks[] = "2";
+
+	if (!options->nr_ranks)
+		parse_ranks(options, options->demo ? demo_ranks : ranks);
+	if (!options->nr_algorithms && options->demo)
+		add_all_algorithms(options);
+	if (!options->nr_algorithms)
+		add_algorithm(options, COLLQ_BARRIER_AUTO);
+	if (!options->communicators)
+		options->communicators = options->demo ? NR_COMMS : 1;
+}
+
+static void check_drop_wait(const struct options *options)
+{
+	unsigned int i;
+
+	if (options->drop_wait == NO_RANK)
+		return;
+	for (i = 0; i < options->nr_ranks; i++) {
+		if (options->ranks[i] < 2)
+			usage_error("--drop-wait: a barrier of one rank has no WAIT");
+		if (options->drop_wait >= options->ranks[i])
+			usage_error("--drop-wait: there is no rank %u among %u",
+				    options->drop_wait, options->ranks[i]);
+	}
+}
+
+void options_parse(struct options *options, int argc, char **argv)
+{
+	struct timespec now;
+	int option;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	*options = (struct options) {
+		.iterations = 1000,
+		.drop_wait = NO_RANK,
+		.timeout = DEFAULT_TIMEOUT,
+		.seed = (now.tv_nsec ^ now.tv_sec ^ getpid()) & 0x7fffffff,
+	};
+	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
+		parse_option(options, option);
+	if (optind < argc)
+		usage_error("unexpected argument '%s'", argv[optind]);
+	set_defaults(options);
+	check_drop_wait(options);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What the command line asks for.
+ */
+#ifndef BARRIER_OPTIONS_H
+#define BARRIER_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "shared.h"
+
+#define MAX_ROWS_RANKS		64
+#define MAX_ROWS_ALGORITHMS	16
+
+struct options {
+	uint32_t ranks[MAX_ROWS_RANKS];
+	unsigned int nr_ranks;
+	uint32_t algorithms[MAX_ROWS_ALGORITHMS];	/* COLLQ_BARRIER_* */
+	unsigned int nr_algorithms;
+	uint64_t iterations;
+	uint32_t radix;			/* 0: as the library likes */
+	const char *device;		/* NULL: as the library likes */
+	uint32_t communicators;
+	uint32_t drop_wait;		/* NO_RANK: of nobody */
+	uint32_t timeout;		/* seconds */
+	uint32_t seed;
+	bool json;
+	bool demo;
+};
+
+/* Doesn't return where there is nothing to do: help, version, usage errors. */
+void options_parse(struct options *options, int argc, char **argv);
+
+#endif

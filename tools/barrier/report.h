@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Results, as a table or as JSON.
+ */
+#ifndef BARRIER_REPORT_H
+#define BARRIER_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* What one number of ranks with one algorithm came to. NAN: not witnessed. */
+struct result {
+	uint32_t ranks;
+	uint32_t algorithm;
+	uint64_t iterations;
+	uint64_t violations;
+	double syscalls_per_barrier;
+	double messages_per_barrier;
+	double latency_min;
+	double latency_median;
+	double latency_p99;
+};
+
+/*
+ * Latency of a barrier is the mean over the ranks; min, median and 99th
+ * percentile (nearest rank) are over the barriers. @ns is sorted in place.
+ */
+void result_set_latency(struct result *result, double *ns, uint64_t nr);
+
+/* 0, or -errno if it couldn't be written */
+int report_table(FILE *out, const struct result *results, unsigned int nr);
+int report_json(FILE *out, const struct result *results, unsigned int nr);
+
+#endif

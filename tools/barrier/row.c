@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * One row of the table: one number of ranks with one algorithm.
+ *
+ * The parent forks the ranks, leads them through the phases and observes them
+ * from outside: the kernel's tracepoint for their system calls, the device's
+ * counters for their messages. Both cover just the counted phase. The order at
+ * its edges matters: the device's counters are read while the ranks sleep at a
+ * gate, and the witness is switched while they spin, so that neither sees
+ * anything but barriers.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters.h"
+#include "crew.h"
+#include "expect.h"
+#include "progress.h"
+#include "rank.h"
+#include "row.h"
+#include "witness.h"
+
+#define MAX_VIOLATIONS_SHOWN	4
+
+struct row {
+	const struct options *options;
+	struct result *result;
+	struct shared *shared;
+	struct crew crew;
+	struct witness *witness;
+	struct counters at_start;	/* ranks are connected */
+	struct counters before;		/* the counted phase */
+	struct counters after;
+};
+
+/* A row is as long as the table has others like it: say a thing only once. */
+static void say_unwitnessed(const char *why)
+{
+	static bool said;
+
+	if (!said)
+		complain("system calls can't be witnessed as this user: %s", why);
+	said = true;
+}
+
+static const char *device_of(const struct row *row)
+{
+	return row->shared->rank[0].device;
+}
+
+static void read_counters(const struct row *row, struct counters *counters)
+{
+	counters_read_quiet(device_of(row), row->shared->rank[0].port, counters);
+}
+
+static void set_syscalls(struct row *row, uint64_t calls)
+{
+	double barriers = (double)counted_barriers(row->options) * row->crew.nr;
+
+	row->result->syscalls_per_barrier = calls / barriers;
+}
+
+static void set_messages(struct row *row)
+{
+	if (!row->before.have_received || !row->after.have_received)
+		return;
+	row->result->messages_per_barrier =
+		(double)(row->after.received - row->before.received) /
+		counted_barriers(row->options);
+}
+
+static int set_latency(struct row *row)
+{
+	uint64_t nr = row->options->iterations, i;
+	double *ns = calloc(nr, sizeof(*ns));
+	uint32_t rank;
+
+	if (!ns)
+		return -ENOMEM;
+	for (rank = 0; rank < row->crew.nr; rank++) {
+		const uint64_t *of_rank = shared_latencies(row->shared, rank);
+
+		for (i = 0; i < nr; i++)
+			ns[i] += (double)of_rank[i] / row->crew.nr;
+	}
+	result_set_latency(row->result, ns, nr);
+	free(ns);
+	return 0;
+}
+
+/* While the ranks pass barriers between go and stop; false if there was an end. */
+static bool count_calls(struct row *row)
+{
+	struct shared *shared = row->shared;
+	uint64_t calls;
+	bool ok;
+
+	ok = row->witness && witness_start(row->witness);
+	flag_raise(&shared->go);
+	if (!crew_await(&row->crew, PHASE_COUNTED, "counting"))
+		return false;
+	if (ok && witness_stop(row->witness, &calls))
+		set_syscalls(row, calls);
+	else if (row->witness)
+		say_unwitnessed(strerror(errno));
+	flag_raise(&shared->stop);
+	return true;
+}
+
+/* From the ranks asleep at one gate to the ranks asleep at the next. */
+static bool counted_phase(struct row *row)
+{
+	const char *why;
+
+	read_counters(row, &row->before);
+	row->witness = witness_open(row->crew.pids, row->crew.nr, &why);
+	if (!row->witness)
+		say_unwitnessed(why);
+	gate_open(row->shared, PHASE_TIMED);
+	if (!crew_await(&row->crew, PHASE_ARMED, "lining up") || !count_calls(row) ||
+	    !crew_await(&row->crew, PHASE_FINISHED, "counting"))
+		return false;
+	read_counters(row, &row->after);
+	set_messages(row);
+	return true;
+}
+
+static bool phases(struct row *row)
+{
+	if (!crew_await(&row->crew, PHASE_CONNECTED, "connecting"))
+		return false;
+	read_counters(row, &row->at_start);
+	gate_open(row->shared, PHASE_CONNECTED);
+	if (!crew_await(&row->crew, PHASE_VERIFIED, "verifying"))
+		return false;
+	witness_fade();
+	gate_open(row->shared, PHASE_VERIFIED);
+	if (!crew_await(&row->crew, PHASE_TIMED, "timing") || !counted_phase(row))
+		return false;
+	gate_open(row->shared, PHASE_FINISHED);
+	return crew_await_exit(&row->crew);
+}
+
+static void count_violations(struct row *row)
+{
+	uint32_t rank, shown = 0;
+
+	for (rank = 0; rank < row->crew.nr; rank++) {
+		const struct rank_state *state = &row->shared->rank[rank];
+
+		if (!state->violations)
+			continue;
+		row->result->violations += state->violations;
+		if (shown++ < MAX_VIOLATIONS_SHOWN)
+			complain("violation: rank %" PRIu32 " left barrier %" PRIu64
+				 " of communicator %" PRIu32 " before rank %" PRIu32
+				 " had entered it (first of %" PRIu64 " by this rank)",
+				 rank, state->first.barrier, state->first.comm,
+				 state->first.missing, (uint64_t)state->violations);
+	}
+}
+
+/* Receiver not ready: a message came before a receive was posted for it. */
+static bool rnr_grew(const struct row *row)
+{
+	bool grew = false;
+	unsigned int i;
+
+	if (!row->at_start.have_rnr || !row->after.have_rnr)
+		return false;
+	for (i = 0; i < NR_RNR_COUNTERS; i++) {
+		if (row->after.rnr[i] == row->at_start.rnr[i])
+			continue;
+		complain("%s of %s has grown by %" PRIu64, rnr_counter_names[i], device_of(row),
+			 row->after.rnr[i] - row->at_start.rnr[i]);
+		grew = true;
+	}
+	return grew;
+}
+
+static bool messages_differ(const struct row *row)
+{
+	const struct result *result = row->result;
+	double expected = expected_messages(result->ranks, result->algorithm,
+					    row->options->radix);
+
+	if (isnan(result->messages_per_barrier) || isnan(expected) ||
+	    result->messages_per_barrier == expected)
+		return false;
+	complain("%.10g messages per barrier, not %.10g: is there other traffic on %s?",
+		 result->messages_per_barrier, expected, device_of(row));
+	return true;
+}
+
+static enum row_end judge(struct row *row)
+{
+	bool odd;
+
+	count_violations(row);
+	odd = rnr_grew(row);
+	odd |= messages_differ(row);
+	if (row->result->violations)
+		progress_end("%" PRIu64 " violations", row->result->violations);
+	else
+		progress_end("no violation, median %.1f us", row->result->latency_median);
+	return row->result->violations || (odd && row->options->demo) ? ROW_BAD : ROW_GOOD;
+}
+
+static enum row_end run_with_memory(struct row *row, uint32_t algorithm)
+{
+	enum row_end end = ROW_FAILED;
+	int rc;
+
+	rc = crew_start(&row->crew, row->options, row->shared, algorithm);
+	if (rc) {
+		complain("can't start %" PRIu32 " processes: %s", row->shared->nr_ranks,
+			 strerror(-rc));
+		return ROW_FAILED;
+	}
+	if (phases(row)) {
+		rc = set_latency(row);
+		if (rc)
+			complain("%s", strerror(-rc));
+		else
+			end = judge(row);
+	}
+	crew_kill(&row->crew);
+	witness_close(row->witness);
+	return end;
+}
+
+enum row_end row_run(const struct options *options, uint32_t ranks, uint32_t algorithm,
+		     const char *title, struct result *result)
+{
+	struct row row = { .options = options, .result = result };
+	enum row_end end;
+
+	*result = (struct result) {
+		.ranks = ranks,
+		.algorithm = algorithm,
+		.iterations = options->iterations,
+		.syscalls_per_barrier = NAN,
+		.messages_per_barrier = NAN,
+	};
+	row.shared = shared_map(ranks, options->iterations);
+	if (!row.shared) {
+		complain("can't map memory for %" PRIu32 " ranks and %" PRIu64 " barriers: %s",
+			 ranks, options->iterations, strerror(errno));
+		return ROW_FAILED;
+	}
+	progress_begin(title);
+	end = run_with_memory(&row, algorithm);
+	shared_unmap(row.shared);
+	crew_pass_on_signal(&row.crew);
+	return end;
+}
