@@ -1,0 +1,73 @@
+# shellcheck shell=bash disable=SC2034,SC2317 # functions and rc are used by name
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# barrier_tool.sh - what the tests of collq-barrier share: running it, looking at
+# what it printed, and TAP
+set -uo pipefail
+
+work=$(mktemp -d)
+chmod 755 "$work"
+trap 'rm -rf "$work"' EXIT
+n=0 failed=0
+
+# check DESCRIPTION COMMAND...
+check() {
+	local what=$1
+	shift
+	n=$((n + 1))
+	if "$@"; then
+		echo "ok $n $what"
+	else
+		echo "# failed: $*"
+		tail -n 20 "$work/out" "$work/err" | sed 's/^/# /'
+		echo "not ok $n $what"
+		failed=1
+	fi
+}
+
+# run ARGUMENT...: the tool, its streams in files; sets rc.
+run() {
+	rc=0
+	collq-barrier "$@" >"$work/out" 2>"$work/err" </dev/null || rc=$?
+}
+
+is() {
+	[ "$1" = "$2" ]
+}
+
+out_has() {
+	grep -qE -- "$1" "$work/out"
+}
+
+err_has() {
+	grep -qE -- "$1" "$work/err"
+}
+
+out_is_empty() {
+	[ ! -s "$work/out" ]
+}
+
+no_rank_is_left() {
+	! pgrep -x collq-barrier >"$work/out"
+}
+
+# json EXPRESSION: over the rows in @$rows, in Perl; true if it is.
+json() {
+	perl -MJSON::PP -0777 -e '
+		my $rows = decode_json(<STDIN>);
+		exit !eval { '"$1"' };' <"$work/out"
+}
+
+# table_is_aligned N: the table has so many rows, all as long as the heads.
+table_is_aligned() {
+	awk -v rows="$1" '
+		NR == 2 { width = length($0) }
+		NR > 2 && (length($0) != width || NF != 9) { bad = 1 }
+		END { exit bad || NR != rows + 2 }' "$work/out"
+}
+
+# plan: the end of a test.
+plan() {
+	echo "1..$n"
+	exit $failed
+}

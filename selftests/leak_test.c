@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Nothing is left behind: ten thousand rounds of making and destroying objects
+ * of each type leave no growth in any slab cache, in vmalloc, in pinned pages or
+ * in what the RDMA subsystem counts.
+ *
+ * Some memory comes back late (RCU, lingering endpoints), so what has grown is
+ * looked at again for a while before it's called a leak.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#include "collq_util.h"
+
+/* Something that each round makes and keeps would show twice over. */
+#define TOLERATED	2
+
+/* Completion queues are shared by contexts, and a few are kept for the next. */
+#define SPARE_QUEUES	4
+#define SPARE_KIB	8192
+
+/* rxe0 has one of its own (GSI), and the pair that every round starts with. */
+#define QUEUE_PAIRS	3
+
+#define MAX_CACHES	512
+
+struct usage {
+	unsigned int nr;
+	struct {
+		char name[48];
+		long objects;
+	} cache[MAX_CACHES];
+	long vmalloc;	/* KiB, as are those that follow */
+	long percpu;
+	long pinned;
+	long queue_pairs;
+	long completion_queues;
+	long protection_domains;
+};
+
+/* The number behind a name in a file of lines "name: number". */
+static long number_in(const char *path, const char *name)
+{
+	FILE *file = fopen(path, "r");
+	char line[256];
+	long value = -1;
+
+	if (!file)
+		return -1;
+	while (value < 0 && fgets(line, sizeof(line), file)) {
+		if (!strncmp(line, name, strlen(name)))
+			value = atol(line + strlen(name) + 1);
+	}
+	fclose(file);
+	return value;
+}
+
+static bool read_slabs(struct usage *usage)
+{
+	FILE *file = fopen("/proc/slabinfo", "r");
+	char line[512];
+
+	if (!file)
+		return false;
+	usage->nr = 0;
+	while (usage->nr < MAX_CACHES && fgets(line, sizeof(line), file)) {
+		/* Given back when there are very many of them; see vmalloc. */
+		if (!strncmp(line, "vmap_area", 9))
+			continue;
+		if (sscanf(line, "%47s %ld", usage->cache[usage->nr].name,
+			   &usage->cache[usage->nr].objects) == 2)
+			usage->nr++;
+	}
+	fclose(file);
+	return usage->nr;
+}
+
+/* "... pd 1 cq 1 qp 1 ..." */
+static long resource(const char *line, const char *name)
+{
+	const char *found = strstr(line, name);
+
+	return found ? atol(found + strlen(name)) : -1;
+}
+
+static bool read_resources(struct usage *usage)
+{
+	FILE *pipe = popen("rdma resource show " RAW_DEVICE, "r");
+	char line[256] = "";
+
+	if (!pipe)
+		return false;
+	if (!fgets(line, sizeof(line), pipe))
+		line[0] = '\0';
+	pclose(pipe);
+	usage->queue_pairs = resource(line, " qp ");
+	usage->completion_queues = resource(line, " cq ");
+	usage->protection_domains = resource(line, " pd ");
+	return usage->queue_pairs >= 0;
+}
+
+static bool read_usage(struct usage *usage)
+{
+	usage->vmalloc = number_in("/proc/meminfo", "VmallocUsed");
+	usage->percpu = number_in("/proc/meminfo", "Percpu");
+	usage->pinned = number_in("/proc/self/status", "VmPin");
+	return read_slabs(usage) && read_resources(usage);
+}
+
+static void say_growth(const struct usage *before, const struct usage *now)
+{
+	fprintf(stderr, "# vmalloc %ld -> %ld KiB, percpu %ld -> %ld KiB, pinned %ld KiB\n",
+		before->vmalloc, now->vmalloc, before->percpu, now->percpu, now->pinned);
+	fprintf(stderr, "# qp %ld -> %ld, cq %ld -> %ld, pd %ld -> %ld\n", before->queue_pairs,
+		now->queue_pairs, before->completion_queues, now->completion_queues,
+		before->protection_domains, now->protection_domains);
+}
+
+/* What is in use now and wasn't before; said if @say. */
+static unsigned int count_growth(const struct usage *before, int rounds, bool say)
+{
+	static struct usage now;
+	unsigned int i, k, leaks = 0;
+
+	if (!read_usage(&now))
+		return 1;
+	for (i = 0; i < now.nr; i++) {
+		for (k = 0; k < before->nr; k++) {
+			if (!strcmp(now.cache[i].name, before->cache[k].name))
+				break;
+		}
+		if (now.cache[i].objects - (k < before->nr ? before->cache[k].objects : 0) <=
+		    rounds / TOLERATED)
+			continue;
+		leaks++;
+		if (say)
+			fprintf(stderr, "# cache %s: %ld -> %ld objects\n", now.cache[i].name,
+				k < before->nr ? before->cache[k].objects : 0,
+				now.cache[i].objects);
+	}
+	/* A page each round. */
+	leaks += now.vmalloc - before->vmalloc > rounds * 4 / TOLERATED + SPARE_KIB;
+	leaks += now.percpu - before->percpu > rounds / TOLERATED;
+	leaks += now.pinned != before->pinned || now.pinned;
+	leaks += now.queue_pairs != before->queue_pairs;
+	leaks += now.completion_queues > before->completion_queues + SPARE_QUEUES;
+	leaks += now.protection_domains != before->protection_domains;
+	if (say && leaks)
+		say_growth(before, &now);
+	return leaks;
+}
+
+/* What a round works with: all that isn't its subject. */
+struct world {
+	struct raw_side a;
+	struct raw_side b;
+	struct ib_collq_task task;
+	int eventfd;
+};
+
+static int destroy_made(struct world *world, int id)
+{
+	return id < 0 ? id : raw_destroy(world->a.fd, id);
+}
+
+static int round_counter(struct world *world)
+{
+	return destroy_made(world, raw_counter_create(world->a.fd, IB_COLLQ_SOURCE_USER, 0));
+}
+
+static int round_eventfd_counter(struct world *world)
+{
+	struct ib_collq_counter_create create = {
+		.source = IB_COLLQ_SOURCE_EVENTFD,
+		.eventfd = world->eventfd,
+	};
+	int ret = raw_batch(world->a.fd, IB_COLLQ_COUNTER_CREATE, &create, sizeof(create), 1,
+			    NULL);
+
+	return ret < 0 ? ret : destroy_made(world, create.id);
+}
+
+static int round_endpoint_counter(struct world *world)
+{
+	return destroy_made(world, raw_counter_create(world->a.fd, IB_COLLQ_SOURCE_SENDS,
+						      world->a.endpoint));
+}
+
+static int round_binding(struct world *world)
+{
+	int counter = raw_counter_create(world->a.fd, IB_COLLQ_SOURCE_SIGNAL, 0);
+	int err = raw_slot_bind(world->a.fd, world->a.endpoint, 77, 0, counter);
+
+	if (!err)
+		err = raw_slot_unbind(world->a.fd, world->a.endpoint, 77, 0);
+	return err ? err : destroy_made(world, counter);
+}
+
+static int round_graph(struct world *world)
+{
+	return destroy_made(world, raw_graph_create(world->a.fd, &world->task, 1));
+}
+
+static int round_queue(struct world *world)
+{
+	const struct ib_collq_queue_endpoint link = {
+		.endpoint = world->a.endpoint,
+		.abort_slot = 99,
+	};
+
+	return destroy_made(world, raw_queue_create(world->a.fd, world->a.ring.id, 16, &link, 1));
+}
+
+static int round_ring(struct world *world)
+{
+	struct raw_ring ring;
+	int err = raw_ring_create(world->a.fd, 64, &ring);
+
+	if (err)
+		return err;
+	raw_ring_unmap(&ring);
+	return destroy_made(world, ring.id);
+}
+
+static int round_endpoint(struct world *world)
+{
+	struct ib_collq_endpoint_create attr = raw_endpoint_attr(IB_COLLQ_ENDPOINT_SIGNAL);
+
+	return destroy_made(world, raw_endpoint_create(world->a.fd, &attr));
+}
+
+/* An upload that is refused, a queue that isn't made: on the way out of failure. */
+static int round_failures(struct world *world)
+{
+	const struct ib_collq_queue_endpoint links[2] = {
+		{ .endpoint = world->a.endpoint }, { .endpoint = world->a.endpoint },
+	};
+	struct ib_collq_endpoint_create attr = raw_endpoint_attr(IB_COLLQ_ENDPOINT_SIGNAL);
+	struct ib_collq_task tasks[2] = { world->task, {} };
+
+	attr.gid_index = 0xffff;
+	if (raw_graph_create(world->a.fd, tasks, 2) != -EINVAL ||
+	    raw_queue_create(world->a.fd, world->a.ring.id, 4, links, 2) != -EBUSY ||
+	    raw_endpoint_create(world->a.fd, &attr) != -EINVAL)
+		return -EPROTO;
+	return 0;
+}
+
+static int round_submission(struct world *world)
+{
+	return raw_pair_barrier(&world->a, &world->b);
+}
+
+static int round_context(struct world *world)
+{
+	int fd = raw_open();
+
+	(void)world;
+	return fd < 0 ? fd : close(fd);
+}
+
+/* Two contexts that pass a barrier and are closed: their endpoints linger. */
+static int round_pair(struct world *world)
+{
+	struct raw_side a, b;
+	int err;
+
+	(void)world;
+	err = raw_pair_open(&a, &b);
+	if (!err)
+		err = raw_pair_barrier(&a, &b);
+	raw_pair_close(&a, &b);
+	return err;
+}
+
+/* Closed with a graph that runs and one that is queued. */
+static int round_unfinished(struct world *world)
+{
+	struct raw_side a, b;
+	int err;
+
+	(void)world;
+	err = raw_pair_open(&a, &b);
+	if (!err)
+		err = raw_submit(a.fd, a.queue, a.graph, 0, raw_in_ms(100000), NULL);
+	if (!err)
+		err = raw_submit(a.fd, a.queue, a.graph, 0, 0, NULL);
+	raw_pair_close(&a, &b);
+	return err;
+}
+
+FIXTURE(leak) {
+	struct world world;
+};
+
+FIXTURE_VARIANT(leak) {
+	int (*round)(struct world *world);
+	int rounds;
+};
+
+FIXTURE_VARIANT_ADD(leak, counter) {
+	.round = round_counter, .rounds = 10000,
+};
+
+FIXTURE_VARIANT_ADD(leak, eventfd_counter) {
+	.round = round_eventfd_counter, .rounds = 10000,
+};
+
+FIXTURE_VARIANT_ADD(leak, endpoint_counter) {
+	.round = round_endpoint_counter, .rounds = 10000,
+};
+
+FIXTURE_VARIANT_ADD(leak, binding) {
+	.round = round_binding, .rounds = 10000,
+};
+
+FIXTURE_VARIANT_ADD(leak, graph) {
+	.round = round_graph, .rounds = 10000,
+};
+
+FIXTURE_VARIANT_ADD(leak, queue) {
+	.round = round_queue, .rounds = 10000,
+};
+
+FIXTURE_VARIANT_ADD(leak, ring) {
+	.round = round_ring, .rounds = 10000,
+};
+
+FIXTURE_VARIANT_ADD(leak, endpoint) {
+	.round = round_endpoint, .rounds = 10000,
+};
+
+FIXTURE_VARIANT_ADD(leak, failures) {
+	.round = round_failures, .rounds = 10000,
+};
+
+FIXTURE_VARIANT_ADD(leak, submission) {
+	.round = round_submission, .rounds = 10000,
+};
+
+FIXTURE_VARIANT_ADD(leak, context) {
+	.round = round_context, .rounds = 10000,
+};
+
+FIXTURE_VARIANT_ADD(leak, pair) {
+	.round = round_pair, .rounds = 2000,
+};
+
+FIXTURE_VARIANT_ADD(leak, unfinished) {
+	.round = round_unfinished, .rounds = 2000,
+};
+
+FIXTURE_SETUP(leak)
+{
+	ASSERT_EQ(0, raw_pair_open(&self->world.a, &self->world.b));
+	self->world.task = raw_wait_for(self->world.a.counter, 1);
+	self->world.eventfd = eventfd(0, EFD_CLOEXEC);
+}
+
+FIXTURE_TEARDOWN(leak)
+{
+	close(self->world.eventfd);
+	raw_pair_close(&self->world.a, &self->world.b);
+}
+
+TEST_F_TIMEOUT(leak, no_growth, 120)
+{
+	static struct usage before;
+	int i;
+
+	if (geteuid())
+		SKIP(return, "takes root");
+	/* What was closed before this test may still be on its way out. */
+	ASSERT_TRUE(RAW_EVENTUALLY(read_usage(&before) && before.queue_pairs == QUEUE_PAIRS));
+
+	for (i = 0; i < variant->rounds / 10; i++)
+		ASSERT_EQ(0, variant->round(&self->world));
+	ASSERT_TRUE(RAW_EVENTUALLY(read_usage(&before) && before.queue_pairs == QUEUE_PAIRS));
+	for (i = 0; i < variant->rounds; i++)
+		ASSERT_EQ(0, variant->round(&self->world));
+	if (!RAW_EVENTUALLY(!count_growth(&before, variant->rounds, false)))
+		EXPECT_EQ(0, count_growth(&before, variant->rounds, true));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,544 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What libcollq does without a device: numbering slots, agreeing on endpoints,
+ * the messages of an initialisation, the environment.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kselftest_harness.h"
+
+#include <collq/collq.h>
+
+#include "env.h"
+#include "message.h"
+#include "pair.h"
+#include "slots.h"
+
+TEST(slots_are_the_lowest_free)
+{
+	struct collq_slots slots = { .max = 40 };
+	uint32_t slot, i;
+	uint16_t generation;
+
+	for (i = 0; i < 40; i++) {
+		ASSERT_EQ(0, collq_slots_get(&slots, &slot, &generation));
+		EXPECT_EQ(i, slot);
+		EXPECT_EQ(1, generation);
+	}
+	EXPECT_EQ(-ENOSPC, collq_slots_get(&slots, &slot, &generation));
+	collq_slots_put(&slots, 17);
+	collq_slots_put(&slots, 3);
+	ASSERT_EQ(0, collq_slots_get(&slots, &slot, &generation));
+	EXPECT_EQ(3, slot);
+	EXPECT_EQ(2, generation);
+	EXPECT_EQ(2, collq_slots_generation(&slots, 3));
+	ASSERT_EQ(0, collq_slots_get(&slots, &slot, &generation));
+	EXPECT_EQ(17, slot);
+	EXPECT_EQ(-ENOSPC, collq_slots_get(&slots, &slot, &generation));
+	collq_slots_destroy(&slots);
+}
+
+TEST(generation_tells_old_from_new)
+{
+	struct collq_slots slots = { .max = 1 };
+	uint16_t generation, first;
+	uint32_t slot, i;
+
+	EXPECT_FALSE(collq_slots_is(&slots, 0, 0));
+	ASSERT_EQ(0, collq_slots_get(&slots, &slot, &first));
+	EXPECT_TRUE(collq_slots_is(&slots, 0, first));
+	EXPECT_FALSE(collq_slots_is(&slots, 0, first + 1));
+	EXPECT_FALSE(collq_slots_is(&slots, 1, first));
+	for (i = 1; i < 65536; i++) {
+		collq_slots_put(&slots, 0);
+		EXPECT_FALSE(collq_slots_is(&slots, 0, generation));
+		ASSERT_EQ(0, collq_slots_get(&slots, &slot, &generation));
+		ASSERT_NE(first, generation);
+	}
+	collq_slots_put(&slots, 0);
+	ASSERT_EQ(0, collq_slots_get(&slots, &slot, &generation));
+	EXPECT_EQ(first, generation);
+	collq_slots_destroy(&slots);
+}
+
+/*
+ * Both sides of a pair, and what init.c does to them: random requests, each freed
+ * at random times at either side, some initialisations that fail.
+ */
+#define CAPACITY	12
+#define NR_ENDPOINTS	64
+
+struct side {
+	struct collq_pair *pair;
+	struct collq_lease *held[256];
+	struct collq_lease *latest;
+	bool fresh;
+};
+
+static uint32_t below(uint32_t n)
+{
+	return (uint32_t)random() % n;
+}
+
+static int begin_init(struct side *side, uint32_t init, uint32_t here, uint32_t there,
+		      uint32_t nr_slots)
+{
+	uint32_t choice = collq_pair_choose(side->pair, here, there);
+	struct collq_pair_endpoint *ep;
+	int err;
+
+	side->fresh = choice == side->pair->nr;
+	if (side->fresh) {
+		err = collq_pair_add(side->pair, 100);
+		if (err)
+			return err;
+		ep = &side->pair->endpoints[choice];
+		ep->capacity_here = CAPACITY;
+		ep->capacity_there = CAPACITY;
+	}
+	return collq_pair_lease(side->pair, choice, init, nr_slots, &side->latest);
+}
+
+static uint32_t tell(struct side *from, struct side *to)
+{
+	struct collq_lease *lease;
+	uint32_t told = 0, nr = collq_pair_tell(from->pair);
+
+	for (lease = from->pair->leases; lease; lease = lease->next) {
+		if (!lease->telling)
+			continue;
+		collq_pair_hear(to->pair, lease->init);
+		told++;
+	}
+	return nr == told ? nr : UINT32_MAX;
+}
+
+static void end_init(struct side *side, uint32_t init, uint32_t here, uint32_t there, bool good)
+{
+	if (good) {
+		collq_pair_use(side->pair, side->latest, here, there);
+		collq_pair_settle(side->pair, true);
+		side->held[init % 256] = side->latest;
+		return;
+	}
+	collq_pair_settle(side->pair, false);
+	collq_pair_end(side->pair, side->latest);
+	if (side->fresh)
+		collq_pair_remove(side->pair);
+}
+
+static void free_some(struct side *side, uint32_t init)
+{
+	uint32_t i, which;
+
+	/* The oldest in any case, so that numbers can come again. */
+	for (i = 0; i < 2; i++) {
+		which = i ? below(256) : (init + 1) % 256;
+		if (side->held[which])
+			side->held[which]->freed = true;
+		side->held[which] = NULL;
+	}
+}
+
+TEST(both_sides_choose_the_same_endpoint)
+{
+	struct side sides[2] = { { 0 } };
+	uint32_t init, i, here, there, most = 0;
+	struct collq_pair_endpoint *a, *b;
+	bool good;
+
+	srandom(1);
+	for (i = 0; i < 2; i++) {
+		sides[i].pair = calloc(1, sizeof(*sides[i].pair));
+		ASSERT_NE(NULL, sides[i].pair);
+	}
+	for (init = 1; init < 20000; init++) {
+		here = 2 * below(4);
+		there = 2 * below(4);
+		good = below(10);
+		ASSERT_EQ(0, begin_init(&sides[0], init, here, there, below(3)));
+		ASSERT_EQ(0, begin_init(&sides[1], init, there, here, below(3)));
+		ASSERT_EQ(sides[0].fresh, sides[1].fresh);
+		ASSERT_EQ(sides[0].latest->endpoint, sides[1].latest->endpoint);
+		ASSERT_NE(UINT32_MAX, tell(&sides[0], &sides[1]));
+		ASSERT_NE(UINT32_MAX, tell(&sides[1], &sides[0]));
+		end_init(&sides[0], init, here, there, good);
+		end_init(&sides[1], init, there, here, good);
+		ASSERT_EQ(sides[0].pair->nr, sides[1].pair->nr);
+		for (i = 0; i < sides[0].pair->nr; i++) {
+			a = &sides[0].pair->endpoints[i];
+			b = &sides[1].pair->endpoints[i];
+			ASSERT_EQ(a->used_here, b->used_there);
+			ASSERT_EQ(a->used_there, b->used_here);
+			ASSERT_LE(a->used_here, CAPACITY);
+			ASSERT_LE(a->used_there, CAPACITY);
+		}
+		if (sides[0].pair->nr > most)
+			most = sides[0].pair->nr;
+		free_some(&sides[0], init);
+		free_some(&sides[1], init);
+	}
+	/* Capacity comes back, or there'd be thousands. */
+	EXPECT_GT(most, 1);
+	EXPECT_LT(most, NR_ENDPOINTS);
+	for (i = 0; i < 2; i++)
+		collq_pair_destroy(sides[i].pair);
+}
+
+TEST(lease_lasts_until_both_sides_know)
+{
+	struct collq_pair *pair = calloc(1, sizeof(*pair));
+	struct collq_lease *lease;
+
+	ASSERT_NE(NULL, pair);
+	ASSERT_EQ(0, collq_pair_add(pair, 10));
+	pair->endpoints[0].capacity_here = 4;
+	pair->endpoints[0].capacity_there = 4;
+	ASSERT_EQ(0, collq_pair_lease(pair, 0, 1, 2, &lease));
+	collq_pair_use(pair, lease, 4, 2);
+	EXPECT_EQ(1, collq_pair_choose(pair, 2, 2));
+	EXPECT_EQ(0, collq_pair_choose(pair, 0, 2));
+
+	lease->freed = true;
+	EXPECT_EQ(1, collq_pair_choose(pair, 2, 2));
+	EXPECT_EQ(1, collq_pair_tell(pair));
+	collq_pair_settle(pair, false);
+	EXPECT_EQ(1, collq_pair_tell(pair));
+	collq_pair_settle(pair, true);
+	EXPECT_EQ(0, collq_pair_tell(pair));
+	EXPECT_EQ(1, collq_pair_choose(pair, 2, 2));
+	collq_pair_hear(pair, 1);
+	collq_pair_settle(pair, false);
+	EXPECT_EQ(1, collq_pair_choose(pair, 2, 2));
+	collq_pair_hear(pair, 1);
+	collq_pair_settle(pair, true);
+	EXPECT_EQ(NULL, pair->leases);
+	EXPECT_EQ(0, collq_pair_choose(pair, 2, 2));
+	EXPECT_EQ(0, collq_pair_choose(pair, 4, 4));
+	collq_pair_destroy(pair);
+}
+
+TEST(generations_fit_the_wire)
+{
+	struct collq_pair *pair = calloc(1, sizeof(*pair));
+	struct collq_lease *lease;
+	uint32_t i;
+
+	ASSERT_NE(NULL, pair);
+	ASSERT_EQ(0, collq_pair_add(pair, 10));
+	for (i = 1; i < 600; i++) {
+		ASSERT_EQ(0, collq_pair_lease(pair, 0, i, 1, &lease));
+		EXPECT_EQ(i % 256, collq_pair_abort_generation(pair, lease));
+		EXPECT_EQ(i, collq_pair_generation(pair, lease, 0));
+		collq_pair_end(pair, lease);
+	}
+	collq_pair_destroy(pair);
+}
+
+FIXTURE(message) {
+	struct collq_writer writer;
+	unsigned char address[IB_COLLQ_ADDRESS_SIZE];
+};
+
+static const struct collq_message_record plain = {
+	.peer = 7,
+	.endpoint = 1,
+	.waits = 5,
+	.sends = 6,
+	.abort_slot = 8,
+	.abort_generation = 9,
+	.nr_channels = 2,
+	.nr_freed = 1,
+};
+
+static const struct collq_message_record with_address = {
+	.peer = 0x01020304,
+	.endpoint = 2,
+	.flags = COLLQ_RECORD_FRESH,
+	.capacity = 52,
+};
+
+FIXTURE_SETUP(message)
+{
+	const struct collq_message_channel channels[2] = {
+		{ .tag = 10, .slot = 11, .generation = 12 },
+		{ .tag = 0x0a0b0c0d, .slot = 0x0102, .generation = 0xfffe },
+	};
+	uint32_t i;
+
+	for (i = 0; i < sizeof(self->address); i++)
+		self->address[i] = i + 1;
+	collq_write_record(&self->writer, &plain, NULL);
+	collq_write_channel(&self->writer, &channels[0]);
+	collq_write_channel(&self->writer, &channels[1]);
+	collq_write_freed(&self->writer, 99);
+	collq_write_record(&self->writer, &with_address, self->address);
+	ASSERT_EQ(0, self->writer.error);
+	ASSERT_EQ(40 + 2 * 8 + 4 + 40 + 128, self->writer.nr);
+}
+
+FIXTURE_TEARDOWN(message)
+{
+	free(self->writer.bytes);
+}
+
+TEST_F(message, is_read_as_written)
+{
+	struct collq_message_channel channel;
+	struct collq_found found;
+
+	ASSERT_EQ(0, collq_message_find(self->writer.bytes, self->writer.nr, 7, &found));
+	EXPECT_EQ(1, found.record.endpoint);
+	EXPECT_EQ(5, found.record.waits);
+	EXPECT_EQ(6, found.record.sends);
+	EXPECT_EQ(8, found.record.abort_slot);
+	EXPECT_EQ(9, found.record.abort_generation);
+	EXPECT_EQ(NULL, found.address);
+	ASSERT_EQ(2, found.record.nr_channels);
+	collq_found_channel(&found, 1, &channel);
+	EXPECT_EQ(0x0a0b0c0d, channel.tag);
+	EXPECT_EQ(0x0102, channel.slot);
+	EXPECT_EQ(0xfffe, channel.generation);
+	ASSERT_EQ(1, found.record.nr_freed);
+	EXPECT_EQ(99, collq_found_freed(&found, 0));
+
+	ASSERT_EQ(0, collq_message_find(self->writer.bytes, self->writer.nr, 0x01020304, &found));
+	EXPECT_EQ(52, found.record.capacity);
+	ASSERT_NE(NULL, found.address);
+	EXPECT_EQ(0, memcmp(found.address, self->address, sizeof(self->address)));
+	EXPECT_EQ(-ENOENT, collq_message_find(self->writer.bytes, self->writer.nr, 8, &found));
+	EXPECT_EQ(-ENOENT, collq_message_find(NULL, 0, 7, &found));
+}
+
+TEST_F(message, is_little_endian)
+{
+	static const unsigned char channel[] = { 0x0d, 0x0c, 0x0b, 0x0a, 0x02, 0x01, 0xfe, 0xff };
+
+	EXPECT_EQ(60, self->writer.bytes[0]);
+	EXPECT_EQ(0, self->writer.bytes[3]);
+	EXPECT_EQ(7, self->writer.bytes[4]);
+	EXPECT_EQ(0, memcmp(self->writer.bytes + 48, channel, sizeof(channel)));
+}
+
+/* Each cut, and each byte changed to a number of extremes: no reading beyond. */
+TEST_F(message, may_be_rubbish)
+{
+	static const unsigned char bad[] = { 0, 1, 0x7f, 0x80, 0xff };
+	size_t nr = self->writer.nr, i, j;
+	struct collq_found found;
+	unsigned char *bytes;
+	int ret;
+
+	for (i = 1; i < nr; i++) {
+		bytes = malloc(i);
+		ASSERT_NE(NULL, bytes);
+		memcpy(bytes, self->writer.bytes, i);
+		ret = collq_message_find(bytes, i, 8, &found);
+		EXPECT_EQ(i == 60 ? -ENOENT : -EPROTO, ret);
+		free(bytes);
+	}
+	for (i = 0; i < nr; i++) {
+		for (j = 0; j < sizeof(bad); j++) {
+			bytes = malloc(nr);
+			ASSERT_NE(NULL, bytes);
+			memcpy(bytes, self->writer.bytes, nr);
+			bytes[i] = bad[j];
+			ret = collq_message_find(bytes, nr, 0x01020304, &found);
+			EXPECT_TRUE(ret == -ENOENT || ret == -EPROTO || !ret);
+			if (!ret)
+				EXPECT_LE(found.freed + 4ULL * found.record.nr_freed, bytes + nr);
+			free(bytes);
+		}
+	}
+}
+
+TEST(header_and_status_are_read_as_written)
+{
+	const struct collq_message_header header = {
+		.magic = COLLQ_MESSAGE_MAGIC,
+		.init = 1,
+		.algorithm = 2,
+		.radix = 3,
+		.status = (uint32_t)-EIO,
+		.bytes = 5,
+	};
+	struct collq_message_header read;
+	unsigned char bytes[sizeof(header)];
+
+	collq_message_put_header(bytes, &header);
+	EXPECT_EQ(0, memcmp(bytes, "CLQ1\1\0\0\0\2\0\0\0\3", 13));
+	collq_message_get_header(bytes, &read);
+	EXPECT_EQ(0, memcmp(&header, &read, sizeof(read)));
+	collq_message_put_status(bytes, -ENOSPC);
+	EXPECT_EQ(-ENOSPC, collq_message_get_status(bytes));
+}
+
+/* The environment */
+static int read_with(const char *name, const char *value, struct collq_env *env)
+{
+	int err;
+
+	setenv(name, value, 1);
+	err = collq_env_read(env);
+	unsetenv(name);
+	return err;
+}
+
+TEST(environment_has_defaults)
+{
+	struct collq_variable variable;
+	struct collq_env env;
+	uint32_t i;
+
+	for (i = 0; !collq_variable_get(i, &variable); i++) {
+		unsetenv(variable.name);
+		ASSERT_EQ(0, collq_variable_get(i, &variable));
+		EXPECT_EQ(0, strncmp(variable.name, "COLLQ_", 6));
+		EXPECT_STREQ("default", variable.source);
+		EXPECT_STREQ(variable.preset, variable.value);
+		EXPECT_NE(0, strlen(variable.description));
+	}
+	EXPECT_LE(14, i);
+	EXPECT_EQ(-ENOENT, collq_variable_get(i, &variable));
+	EXPECT_EQ(-ENOENT, collq_variable_get(UINT32_MAX, &variable));
+
+	ASSERT_EQ(0, collq_env_read(&env));
+	EXPECT_STREQ("", env.net_devices);
+	EXPECT_EQ(COLLQ_ENV_AUTO, env.gid_index);
+	EXPECT_EQ(COLLQ_TLS_LOCAL | COLLQ_TLS_RC, env.tls);
+	EXPECT_EQ(COLLQ_LOG_WARN, env.log_level);
+	EXPECT_EQ(COLLQ_BARRIER_AUTO, env.barrier_algorithm);
+	EXPECT_EQ(0, env.barrier_radix);
+	EXPECT_EQ(16, env.rc_timeout);
+	EXPECT_EQ(6, env.rc_retry_count);
+	EXPECT_EQ(7, env.rc_rnr_retry);
+	EXPECT_EQ(0, env.rc_service_level);
+	EXPECT_EQ(0, env.rc_traffic_class);
+	EXPECT_EQ(52, env.rc_capacity);
+	EXPECT_EQ(1024, env.ring_entries);
+}
+
+TEST(environment_is_heeded)
+{
+	struct collq_variable variable;
+	struct collq_env env;
+	uint32_t i;
+
+	ASSERT_EQ(0, read_with("COLLQ_NET_DEVICES", "rxe0:1", &env));
+	EXPECT_STREQ("rxe0:1", env.net_devices);
+	ASSERT_EQ(0, read_with("COLLQ_GID_INDEX", "0", &env));
+	EXPECT_EQ(0, env.gid_index);
+	ASSERT_EQ(0, read_with("COLLQ_TLS", "rc", &env));
+	EXPECT_EQ(COLLQ_TLS_RC, env.tls);
+	ASSERT_EQ(0, read_with("COLLQ_TLS", "rc,local", &env));
+	EXPECT_EQ(COLLQ_TLS_LOCAL | COLLQ_TLS_RC, env.tls);
+	ASSERT_EQ(0, read_with("COLLQ_BARRIER_ALGORITHM", "k-nomial", &env));
+	EXPECT_EQ(COLLQ_BARRIER_K_NOMIAL, env.barrier_algorithm);
+	ASSERT_EQ(0, read_with("COLLQ_BARRIER_RADIX", "4", &env));
+	EXPECT_EQ(4, env.barrier_radix);
+	ASSERT_EQ(0, read_with("COLLQ_RC_TIMEOUT", "0x12", &env));
+	EXPECT_EQ(18, env.rc_timeout);
+	ASSERT_EQ(0, read_with("COLLQ_RC_TIMEOUT", "", &env));
+	EXPECT_EQ(16, env.rc_timeout);
+
+	setenv("COLLQ_LOG_LEVEL", "debug", 1);
+	EXPECT_EQ(COLLQ_LOG_DEBUG, collq_env_log_level());
+	for (i = 0; !collq_variable_get(i, &variable); i++) {
+		if (strcmp(variable.name, "COLLQ_LOG_LEVEL"))
+			continue;
+		EXPECT_STREQ("environment", variable.source);
+		EXPECT_STREQ("debug", variable.value);
+		EXPECT_STREQ("warn", variable.preset);
+	}
+}
+
+TEST(environment_is_checked)
+{
+	static const char * const bad[][2] = {
+		{ "COLLQ_GID_INDEX", "-1" }, { "COLLQ_GID_INDEX", "65536" },
+		{ "COLLQ_GID_INDEX", "1x" }, { "COLLQ_TLS", "rc,tcp" }, { "COLLQ_TLS", "rc," },
+		{ "COLLQ_TLS", "r" }, { "COLLQ_BARRIER_ALGORITHM", "tree" },
+		{ "COLLQ_BARRIER_ALGORITHM", "k-nomia" }, { "COLLQ_BARRIER_RADIX", "1" },
+		{ "COLLQ_BARRIER_RADIX", "0" }, { "COLLQ_RC_TIMEOUT", "0" },
+		{ "COLLQ_RC_TIMEOUT", "32" }, { "COLLQ_RC_RETRY_COUNT", "7" },
+		{ "COLLQ_RC_RNR_RETRY", "8" }, { "COLLQ_RC_SERVICE_LEVEL", "16" },
+		{ "COLLQ_RC_TRAFFIC_CLASS", "256" }, { "COLLQ_RC_CAPACITY", "1" },
+		{ "COLLQ_RING_ENTRIES", "3" }, { "COLLQ_RING_ENTRIES", "0" },
+		{ "COLLQ_SPIN", "99999999999999999999" }, { "COLLQ_SPIN", " 1" },
+		{ "COLLQ_LOG_LEVEL", "loud" },
+	};
+	struct collq_env env;
+	size_t i;
+
+	/* A malformed level must not matter to the complaint about itself. */
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		setenv("COLLQ_LOG_LEVEL", "none", 1);
+		EXPECT_EQ(-EINVAL, read_with(bad[i][0], bad[i][1], &env)) {
+			TH_LOG("%s=%s was taken", bad[i][0], bad[i][1]);
+		}
+	}
+	ASSERT_EQ(0, collq_env_read(&env));
+}
+
+TEST(algorithms_have_names)
+{
+	EXPECT_STREQ("auto", collq_barrier_algorithm_name(COLLQ_BARRIER_AUTO));
+	EXPECT_STREQ("dissemination", collq_barrier_algorithm_name(COLLQ_BARRIER_DISSEMINATION));
+	EXPECT_STREQ("recursive-doubling",
+		     collq_barrier_algorithm_name(COLLQ_BARRIER_RECURSIVE_DOUBLING));
+	EXPECT_STREQ("k-nomial", collq_barrier_algorithm_name(COLLQ_BARRIER_K_NOMIAL));
+	EXPECT_EQ(NULL, collq_barrier_algorithm_name(COLLQ_BARRIER_K_NOMIAL + 1));
+	EXPECT_EQ(NULL, collq_barrier_algorithm_name(UINT32_MAX));
+}
+
+TEST(deadline_is_never_never)
+{
+	uint64_t now = collq_deadline_in(0);
+
+	EXPECT_LT(0, now);
+	EXPECT_LE(now + 1000, collq_deadline_in(1000));
+	EXPECT_EQ(UINT64_MAX, collq_deadline_in(UINT64_MAX));
+}
+
+static int gather(void *arg, const void *send, void *recv, size_t bytes)
+{
+	int *calls = arg;
+
+	++*calls;
+	memcpy(recv, send, bytes);
+	return *calls > 1 ? -EIO : 0;
+}
+
+TEST(blocking_allgather_is_wrapped)
+{
+	int calls = 0, in = 5, out = 0;
+	struct collq_oob_blocking blocking = { &calls, gather };
+	struct collq_oob oob;
+	void *request = &oob;
+
+	collq_oob_from_blocking(&oob, &blocking);
+	ASSERT_EQ(0, oob.allgather(oob.arg, &in, &out, sizeof(in), &request));
+	EXPECT_EQ(1, calls);
+	EXPECT_EQ(5, out);
+	EXPECT_EQ(0, oob.test(oob.arg, request));
+	oob.free(oob.arg, request);
+	EXPECT_EQ(-EIO, oob.allgather(oob.arg, &in, &out, sizeof(in), &request));
+}
+
+/* This machine may or may not have a device; either way, these are refused. */
+TEST(open_says_what_is_wrong)
+{
+	struct collq_context *ctx;
+
+	EXPECT_EQ(-ENODEV, collq_open("nosuch0", &ctx));
+	EXPECT_EQ(-EINVAL, collq_open("", &ctx));
+	EXPECT_EQ(-EINVAL, collq_open(":1", &ctx));
+	EXPECT_EQ(-EINVAL, collq_open("nosuch0:0", &ctx));
+	EXPECT_EQ(-EINVAL, collq_open("nosuch0:1:1", &ctx));
+	EXPECT_EQ(-EINVAL, collq_open("a/b", &ctx));
+	EXPECT_EQ(0, collq_close(NULL));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The module and the device, when they are to go: the module not while anybody
+ * uses it; the device at any time, and then everything ends with -ENODEV.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#include "collq_util.h"
+
+FIXTURE(remove) {
+	struct raw_side a;
+	struct raw_side b;
+};
+
+FIXTURE_SETUP(remove)
+{
+	if (geteuid())
+		SKIP(return, "takes root");
+	ASSERT_EQ(0, raw_pair_open(&self->a, &self->b));
+}
+
+FIXTURE_TEARDOWN(remove)
+{
+	raw_pair_close(&self->a, &self->b);
+	/* Whatever has become of the test, those behind it need both. */
+	if (system("modprobe ib_collq; rdma link show " RAW_DEVICE "/1 >/dev/null 2>&1 ||"
+		   "rdma link add " RAW_DEVICE " type rxe netdev d0"))
+		TH_LOG("no device any more");
+}
+
+static int remove_module(void)
+{
+	return syscall(SYS_delete_module, "ib_collq", O_NONBLOCK) ? errno : 0;
+}
+
+/* Two contexts that were just opened can do what they are for. */
+static int try_new_pair(void)
+{
+	struct raw_side a, b;
+	int err = raw_pair_open(&a, &b);
+
+	if (!err)
+		err = raw_pair_barrier(&a, &b);
+	raw_pair_close(&a, &b);
+	return err;
+}
+
+/* At once when nobody does, though endpoints still linger. */
+TEST_F(remove, module)
+{
+	EXPECT_EQ(EWOULDBLOCK, remove_module());
+	ASSERT_EQ(0, raw_pair_barrier(&self->a, &self->b));
+	/* A mapping is as good as a descriptor. */
+	close(self->a.fd);
+	self->a.fd = -1;
+	raw_side_close(&self->b);
+	EXPECT_EQ(EWOULDBLOCK, remove_module());
+	raw_side_close(&self->a);
+	EXPECT_EQ(0, remove_module());
+	EXPECT_GT(0, raw_open());
+
+	ASSERT_EQ(0, system("modprobe ib_collq"));
+	EXPECT_EQ(0, try_new_pair());
+}
+
+/* The instance is drawn when the module is loaded. */
+TEST_F(remove, module_instance)
+{
+	struct ib_collq_query before, after;
+	int fd;
+
+	ASSERT_EQ(0, raw_query(self->a.fd, &before));
+	raw_pair_close(&self->a, &self->b);
+	ASSERT_EQ(0, remove_module());
+	ASSERT_EQ(0, system("modprobe ib_collq"));
+	fd = raw_open();
+	ASSERT_EQ(0, raw_query(fd, &after));
+	EXPECT_NE(0, memcmp(before.instance, after.instance, sizeof(before.instance)));
+	close(fd);
+}
+
+/* Somebody who sleeps: for a submission, or for a ring if there's no queue. */
+struct sleeper {
+	pthread_t thread;
+	int fd;
+	struct ib_collq_queue_wait wait;
+	pid_t tid;
+	int ret;
+};
+
+static void *sleeper_run(void *data)
+{
+	struct sleeper *sleeper = data;
+
+	__atomic_store_n(&sleeper->tid, gettid(), __ATOMIC_RELEASE);
+	sleeper->ret = raw_ioctl(sleeper->fd, IB_COLLQ_QUEUE_WAIT, &sleeper->wait);
+	return NULL;
+}
+
+static bool sleeper_start(struct sleeper *sleeper, int fd, __u32 queue, __u32 ring)
+{
+	*sleeper = (struct sleeper) {
+		.fd = fd,
+		.wait = {
+			.size = sizeof(sleeper->wait),
+			.queue = queue,
+			.ring = ring,
+			.sequence = !!queue,
+		},
+	};
+	if (pthread_create(&sleeper->thread, NULL, sleeper_run, sleeper))
+		return false;
+	return RAW_EVENTUALLY(__atomic_load_n(&sleeper->tid, __ATOMIC_ACQUIRE) &&
+			      raw_asleep(sleeper->tid));
+}
+
+static int remove_device(void)
+{
+	return system("rdma link del " RAW_DEVICE);
+}
+
+/* With graphs that run, somebody who sleeps, and endpoints that linger. */
+TEST_F(remove, device)
+{
+	struct pollfd pollfd = { .fd = self->a.fd, .events = POLLIN };
+	struct ib_collq_completion completion;
+	struct ib_collq_query query;
+	struct sleeper submission, ring;
+	struct raw_ring other;
+
+	ASSERT_EQ(0, try_new_pair());
+	ASSERT_EQ(0, raw_ring_create(self->a.fd, 1, &other));
+	ASSERT_EQ(0, raw_submit(self->a.fd, self->a.queue, self->a.graph, 1, 0, NULL));
+	ASSERT_EQ(0, raw_submit(self->a.fd, self->a.queue, self->a.graph, 2, 0, NULL));
+	ASSERT_TRUE(sleeper_start(&submission, self->a.fd, self->a.queue, 0));
+	ASSERT_TRUE(sleeper_start(&ring, self->a.fd, 0, other.id));
+
+	ASSERT_EQ(0, remove_device());
+	pthread_join(submission.thread, NULL);
+	EXPECT_EQ(-ENODEV, submission.ret ? submission.ret : submission.wait.status);
+	pthread_join(ring.thread, NULL);
+	EXPECT_EQ(-ENODEV, ring.ret);
+
+	/* The ring outlives it, and all is told there. */
+	ASSERT_TRUE(raw_ring_take(&self->a.ring, &completion));
+	EXPECT_EQ(1, completion.user_data);
+	EXPECT_EQ(-ENODEV, completion.status);
+	ASSERT_TRUE(raw_ring_take(&self->a.ring, &completion));
+	EXPECT_EQ(2, completion.user_data);
+	EXPECT_EQ(-ENODEV, completion.status);
+
+	EXPECT_EQ(-ENODEV, raw_query(self->a.fd, &query));
+	EXPECT_EQ(-ENODEV, raw_submit(self->a.fd, self->a.queue, self->a.graph, 0, 0, NULL));
+	EXPECT_EQ(-ENODEV, raw_destroy(self->b.fd, self->b.queue));
+	ASSERT_EQ(1, poll(&pollfd, 1, RAW_PATIENCE_MS));
+	EXPECT_EQ(POLLERR | POLLHUP, pollfd.revents & (POLLERR | POLLHUP));
+	EXPECT_STREQ("", raw_node());
+}
+
+/* It comes back as another one, while old descriptors are still open. */
+TEST_F(remove, device_and_add_it_again)
+{
+	struct ib_collq_query query;
+
+	ASSERT_EQ(0, remove_device());
+	ASSERT_EQ(0, system("rdma link add " RAW_DEVICE " type rxe netdev d0"));
+	ASSERT_TRUE(RAW_EVENTUALLY(raw_node()[0]));
+	EXPECT_EQ(0, try_new_pair());
+	EXPECT_EQ(-ENODEV, raw_query(self->a.fd, &query));
+	EXPECT_EQ(EWOULDBLOCK, remove_module());
+	raw_pair_close(&self->a, &self->b);
+	EXPECT_EQ(0, try_new_pair());
+	EXPECT_EQ(0, remove_module());
+}
+
+TEST_HARNESS_MAIN
