@@ -29,7 +29,7 @@ KSFT_DIR ?= $(shell tools/ksrc source)/tools/testing/selftests
 
 export prefix DESTDIR
 
-.PHONY: all module lib tools selftests run check style docs deps install install-module clean help
+.PHONY: all module lib tools selftests run check bench-virtual style docs deps install install-module clean help
 .DEFAULT_GOAL := all
 
 all: module lib tools
@@ -58,6 +58,9 @@ check:
 	@tools/deps
 	+@$(MAKE) --no-print-directory all selftests
 	@selftests/run
+
+bench-virtual: all
+	tools/bench-virtual
 
 style:
 	@selftests/run --only '^style$$'
@@ -92,6 +95,7 @@ help:
 	@echo 'make            module, library and tools'
 	@echo 'make run        install what is missing, build, and show barriers in a VM'
 	@echo 'make check      install what is missing, build, and run all tests'
+	@echo 'make bench-virtual   barriers of 2..64 processes in virtual time, 5 runs'
 	@echo 'make style      only the checks of style'
 	@echo 'make docs       render the user API from the ABI headers'
 	@echo 'make deps       install the Debian packages needed (as root)'

@@ -79,7 +79,7 @@ TEST_F(address, of_an_endpoint)
 /* The RDMA subsystem knows the queue pair by the same number, and whose it is. */
 TEST_F(address, queue_pair_is_shown)
 {
-	FILE *pipe = popen("rdma resource show qp link " RAW_DEVICE "/1", "r");
+	FILE *pipe = popen("rdma resource show qp", "r");
 	char line[512], qpn[32];
 	int shown = 0;
 
@@ -160,6 +160,15 @@ FIXTURE_VARIANT_ADD(malformed, link_layer_0) {
 
 FIXTURE_VARIANT_ADD(malformed, link_layer_unknown) {
 	.offset = OFFSET(link_layer), .size = SIZE(link_layer), .value = 3,
+};
+
+FIXTURE_VARIANT_ADD(malformed, link_layer_of_another_port) {
+	.offset = OFFSET(link_layer), .size = SIZE(link_layer),
+	.value = IB_COLLQ_LINK_INFINIBAND,
+};
+
+FIXTURE_VARIANT_ADD(malformed, lid_on_ethernet) {
+	.offset = OFFSET(lid), .size = SIZE(lid), .value = 1,
 };
 
 FIXTURE_VARIANT_ADD(malformed, gid_0) {

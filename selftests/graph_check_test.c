@@ -449,6 +449,26 @@ FIXTURE_VARIANT_ADD(refused, length_of_copy) {
 	REFUSED(LENGTH, 800, 250),
 };
 
+FIXTURE_VARIANT_ADD(refused, calc_op_0) {
+	.task = { .opcode = IB_COLLQ_TASK_CALC, .calc_type = IB_COLLQ_TYPE_U64 },
+	REFUSED(CALC, 0, IB_COLLQ_CALC_MAXLOC),
+};
+
+FIXTURE_VARIANT_ADD(refused, calc_op_unknown) {
+	.task = { .opcode = IB_COLLQ_TASK_CALC, .calc_op = 9, .calc_type = IB_COLLQ_TYPE_U64 },
+	REFUSED(CALC, 9, IB_COLLQ_CALC_MAXLOC),
+};
+
+FIXTURE_VARIANT_ADD(refused, calc_type_0) {
+	.task = { .opcode = IB_COLLQ_TASK_CALC, .calc_op = IB_COLLQ_CALC_ADD },
+	REFUSED(CALC, 0, IB_COLLQ_TYPE_U64),
+};
+
+FIXTURE_VARIANT_ADD(refused, calc_type_unknown) {
+	.task = { .opcode = IB_COLLQ_TASK_CALC, .calc_op = IB_COLLQ_CALC_ADD, .calc_type = 5 },
+	REFUSED(CALC, 5, IB_COLLQ_TYPE_U64),
+};
+
 FIXTURE_VARIANT_ADD(refused, data_without_regions) {
 	.task = { SEND_MESSAGE, .sge_count = 1 },
 	.missing_features = IB_COLLQ_FEATURE_REGION,

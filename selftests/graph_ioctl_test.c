@@ -301,8 +301,20 @@ TEST_F(graph, task_size)
 
 	tasks[1].tail = 1ULL << 63;
 	EXPECT_EQ(-E2BIG, raw_ioctl(self->fd, IB_COLLQ_GRAPH_CREATE, &create));
-	create.task_size = ~0U;
+}
+
+/* Nobody's task is longer than a page. */
+TEST_F(graph, task_size_much_too_long)
+{
+	const size_t length = 1 << 20;
+	struct ib_collq_task *task = calloc(1, length);
+	struct ib_collq_graph_create create = create_of(task, 1);
+
+	ASSERT_NE(NULL, task);
+	*task = raw_wait_for(COUNTER, 1);
+	create.task_size = length;
 	EXPECT_EQ(-E2BIG, raw_ioctl(self->fd, IB_COLLQ_GRAPH_CREATE, &create));
+	free(task);
 }
 
 /* What the caller does to his own copy afterwards doesn't matter. */

@@ -43,7 +43,7 @@ TEST(slots_are_the_lowest_free)
 TEST(generation_tells_old_from_new)
 {
 	struct collq_slots slots = { .max = 1 };
-	uint16_t generation, first;
+	uint16_t generation = 0, first;
 	uint32_t slot, i;
 
 	EXPECT_FALSE(collq_slots_is(&slots, 0, 0));

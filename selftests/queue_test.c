@@ -396,8 +396,26 @@ TEST_F(queue, create_with_entries_of_another_size)
 	EXPECT_EQ(0, raw_ioctl(self->fd, IB_COLLQ_QUEUE_CREATE, &create));
 	create.endpoints = 16;
 	EXPECT_EQ(-EFAULT, raw_ioctl(self->fd, IB_COLLQ_QUEUE_CREATE, &create));
-	create.entry_size = ~0U;
+}
+
+/* Nobody's entry is longer than a page. */
+TEST_F(queue, create_with_entries_much_too_long)
+{
+	const size_t length = 1 << 20;
+	struct ib_collq_queue_endpoint *links = calloc(1, length);
+	struct ib_collq_queue_create create = {
+		.size = sizeof(create),
+		.ring = self->ring.id,
+		.depth = 1,
+		.nr_endpoints = 1,
+		.entry_size = length,
+		.endpoints = (unsigned long)links,
+	};
+
+	ASSERT_NE(NULL, links);
+	links->endpoint = self->endpoint;
 	EXPECT_EQ(-E2BIG, raw_ioctl(self->fd, IB_COLLQ_QUEUE_CREATE, &create));
+	free(links);
 }
 
 /* More tasks than are carried out at one go. */

@@ -26,6 +26,7 @@
 
 #define LOOK_INTERVAL_MS	10
 #define KILL_TIMEOUT_MS		10000
+#define BLAME_TIMEOUT_MS	1000
 
 static sigset_t watched, at_start;
 
@@ -111,14 +112,19 @@ static void say_ended(const struct crew *crew, uint32_t rank, int status)
 			 WEXITSTATUS(status));
 }
 
+struct early_end {
+	uint32_t rank;		/* NO_RANK: there is none */
+	int status;
+};
+
 /*
- * Takes leave of those that have ended; false if one of them should not have.
- * Where several have, one that was killed is the reason, the others followed.
+ * Takes leave of those that have ended, and notes one that should not have. If
+ * one was killed, that is the reason why others have ended, too.
  */
-static bool reap(struct crew *crew, bool may_end)
+static void take_leave(struct crew *crew, bool may_end, struct early_end *early)
 {
-	uint32_t rank, early = NO_RANK;
-	int status, early_status = 0;
+	uint32_t rank;
+	int status;
 
 	for (rank = 0; rank < crew->nr; rank++) {
 		if (!crew->pids[rank] || waitpid(crew->pids[rank], &status, WNOHANG) <= 0)
@@ -127,14 +133,32 @@ static bool reap(struct crew *crew, bool may_end)
 		crew->nr_left--;
 		if (may_end && !status)
 			continue;
-		if (early == NO_RANK || WIFSIGNALED(status)) {
-			early = rank;
-			early_status = status;
-		}
+		if (early->rank == NO_RANK || WIFSIGNALED(status))
+			*early = (struct early_end) { .rank = rank, .status = status };
 	}
-	if (early != NO_RANK)
-		say_ended(crew, early, early_status);
-	return early == NO_RANK;
+}
+
+/*
+ * False if a rank has ended that should not have. Its peers hear of it when its
+ * files are closed, and may have ended in turn before it is gone altogether:
+ * look if there is one of that kind before blaming the messenger.
+ */
+static bool reap(struct crew *crew, bool may_end)
+{
+	const struct timespec pause = { .tv_nsec = LOOK_INTERVAL_MS * 1000000 };
+	struct early_end early = { .rank = NO_RANK };
+	uint64_t deadline;
+
+	take_leave(crew, may_end, &early);
+	if (early.rank == NO_RANK)
+		return true;
+	deadline = now_ms() + BLAME_TIMEOUT_MS;
+	while (crew->nr_left && !WIFSIGNALED(early.status) && now_ms() < deadline) {
+		nanosleep(&pause, NULL);
+		take_leave(crew, may_end, &early);
+	}
+	say_ended(crew, early.rank, early.status);
+	return false;
 }
 
 static uint64_t steps_of(const struct crew *crew, uint32_t rank)
