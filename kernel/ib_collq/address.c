@@ -17,6 +17,7 @@
 
 #include "address.h"
 #include "device.h"
+#include "verbs.h"
 
 /* The GID, if the caller's network namespace may use it. */
 static int collq_address_gid(struct ib_device *ibdev,
@@ -49,7 +50,7 @@ static int collq_address_gid(struct ib_device *ibdev,
 
 /**
  * collq_address_make - the address of a new endpoint
- * @ibdev: the device
+ * @verbs: what it's made from
  * @attr: what the endpoint is
  * @qpn: number of its queue pair
  * @address: the result
@@ -59,27 +60,26 @@ static int collq_address_gid(struct ib_device *ibdev,
  * Return: 0, -EINVAL if port, GID or P_Key aren't there, -EACCES if the GID
  * belongs to another network namespace.
  */
-int collq_address_make(struct ib_device *ibdev,
+int collq_address_make(struct collq_verbs *verbs,
 		       const struct ib_collq_endpoint_create *attr, u32 qpn,
 		       struct ib_collq_address *address)
 {
-	struct ib_port_attr port;
+	struct ib_device *ibdev = verbs->pd->device;
 	u16 pkey;
 	int err;
 
 	memset(address, 0, sizeof(*address));
-	err = ib_query_port(ibdev, attr->port, &port);
+	/* -EINVAL for an index beyond the table. */
+	err = ib_get_cached_pkey(ibdev, attr->port, attr->pkey_index, &pkey);
 	if (err)
 		return err;
-	if (attr->pkey_index >= port.pkey_tbl_len)
-		return -EINVAL;
-	err = ib_query_pkey(ibdev, attr->port, attr->pkey_index, &pkey);
+	err = collq_verbs_look_at_port(verbs, attr->port);
 	if (err)
 		return err;
 	err = collq_address_gid(ibdev, attr, address);
 	if (err)
 		return err;
-	if (attr->mtu > port.active_mtu)
+	if (attr->mtu > verbs->port_mtu)
 		return -EINVAL;
 
 	address->version = cpu_to_le16(IB_COLLQ_PROTOCOL_VERSION);
@@ -93,9 +93,9 @@ int collq_address_make(struct ib_device *ibdev,
 	address->qpn = cpu_to_le32(qpn);
 	address->psn = cpu_to_le32(get_random_u32() & 0xffffff);
 	if (address->link_layer == IB_COLLQ_LINK_INFINIBAND)
-		address->lid = cpu_to_le16(port.lid);
+		address->lid = cpu_to_le16(verbs->port_lid);
 	address->pkey = cpu_to_le16(pkey);
-	address->mtu = attr->mtu ?: port.active_mtu;
+	address->mtu = attr->mtu ?: verbs->port_mtu;
 	address->device = cpu_to_le64(be64_to_cpu(ibdev->node_guid));
 	memcpy(address->instance, collq_instance, sizeof(address->instance));
 	get_random_bytes(address->nonce, sizeof(address->nonce));

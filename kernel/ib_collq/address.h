@@ -5,9 +5,9 @@
 #include <rdma/ib_collq.h>
 
 struct collq_endpoint;
-struct ib_device;
+struct collq_verbs;
 
-int collq_address_make(struct ib_device *ibdev,
+int collq_address_make(struct collq_verbs *verbs,
 		       const struct ib_collq_endpoint_create *attr, u32 qpn,
 		       struct ib_collq_address *address);
 int collq_address_check(const struct ib_collq_address *peer,

@@ -452,7 +452,7 @@ collq_endpoint_create(struct collq_context *ctx,
 	err = collq_endpoint_create_qp(ep);
 	if (err)
 		goto err_put_cq;
-	err = collq_address_make(ibdev, attr, ep->qp->qp_num, &address);
+	err = collq_address_make(ep->verbs, attr, ep->qp->qp_num, &address);
 	if (err)
 		goto err_destroy_qp;
 

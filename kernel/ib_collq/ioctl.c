@@ -150,6 +150,8 @@ collq_get_links(struct collq_context *ctx,
 	if (attr->nr_endpoints > COLLQ_MAX_QUEUE_ENDPOINTS ||
 	    attr->entry_size < sizeof(links->attr))
 		return ERR_PTR(-EINVAL);
+	if (attr->entry_size > PAGE_SIZE)
+		return ERR_PTR(-E2BIG);
 	links = kvcalloc(attr->nr_endpoints, sizeof(*links),
 			 GFP_KERNEL_ACCOUNT);
 	if (!links)
@@ -229,6 +231,8 @@ collq_get_tasks(const struct ib_collq_graph_create *attr)
 
 	if (attr->task_size < sizeof(*tasks))
 		return ERR_PTR(-EINVAL);
+	if (attr->task_size > PAGE_SIZE)
+		return ERR_PTR(-E2BIG);
 	tasks = kvmalloc_array(attr->nr_tasks, sizeof(*tasks),
 			       GFP_KERNEL_ACCOUNT);
 	if (!tasks)

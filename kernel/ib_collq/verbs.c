@@ -7,6 +7,7 @@
  * the last of them lets go of the protection domain. Removal of the device
  * waits for that.
  */
+#include <linux/jiffies.h>
 #include <linux/slab.h>
 
 #include <rdma/ib_verbs.h>
@@ -55,6 +56,28 @@ static void collq_verbs_release(struct kref *refs)
 void collq_verbs_put(struct collq_verbs *verbs)
 {
 	kref_put(&verbs->refs, collq_verbs_release);
+}
+
+/*
+ * Finds out a port's MTU and LID. Asking the device is slow, and rxe writes a
+ * line to the kernel log each time, so the answer is good for a second. Called
+ * with the context's mutex held. May sleep.
+ */
+int collq_verbs_look_at_port(struct collq_verbs *verbs, u32 port)
+{
+	struct ib_port_attr attr;
+	int err;
+
+	if (verbs->port == port && time_before(jiffies, verbs->port_until))
+		return 0;
+	err = ib_query_port(verbs->pd->device, port, &attr);
+	if (err)
+		return err;
+	verbs->port = port;
+	verbs->port_until = jiffies + HZ;
+	verbs->port_mtu = attr.active_mtu;
+	verbs->port_lid = attr.lid;
+	return 0;
 }
 
 /* Room for one more queue pair, which then has a reference: 0 or -ENOSPC. */

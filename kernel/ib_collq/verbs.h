@@ -5,8 +5,9 @@
 #include <linux/atomic.h>
 #include <linux/kref.h>
 
+#include <rdma/ib_verbs.h>
+
 struct collq_device;
-struct ib_pd;
 
 /**
  * struct collq_verbs - a context's protection domain and hold on the device
@@ -14,16 +15,25 @@ struct ib_pd;
  * @device: the device; referenced
  * @pd: the protection domain, never shared with another context
  * @nr_endpoints: queue pairs that exist
+ * @port: the port that is remembered, or 0; under ctx->mutex
+ * @port_until: for how long, in jiffies
+ * @port_mtu: its active MTU
+ * @port_lid: its LID
  */
 struct collq_verbs {
 	struct kref refs;
 	struct collq_device *device;
 	struct ib_pd *pd;
 	atomic_t nr_endpoints;
+	u32 port;
+	unsigned long port_until;
+	enum ib_mtu port_mtu;
+	u16 port_lid;
 };
 
 struct collq_verbs *collq_verbs_create(struct collq_device *cd);
 void collq_verbs_put(struct collq_verbs *verbs);
+int collq_verbs_look_at_port(struct collq_verbs *verbs, u32 port);
 int collq_verbs_add_endpoint(struct collq_verbs *verbs);
 void collq_verbs_drop_endpoint(struct collq_verbs *verbs);
 
