@@ -218,6 +218,17 @@ TEST_F(close, message_endpoint)
 	EXPECT_EQ(1, completion.task);
 }
 
+/* There's no use in a message endpoint to a peer that is gone. */
+TEST_F(close, message_endpoint_after_it)
+{
+	struct ib_collq_endpoint_create attr = raw_endpoint_attr(IB_COLLQ_ENDPOINT_MESSAGE);
+
+	raw_side_close(&self->b);
+	ASSERT_TRUE(RAW_EVENTUALLY(peer_closed(&self->a)));
+	attr.signal_endpoint = self->a.endpoint;
+	EXPECT_EQ(-ECONNRESET, raw_endpoint_create(self->a.fd, &attr));
+}
+
 /* The last message of one who goes at once, again and again. */
 FIXTURE(linger) {
 	int fd;

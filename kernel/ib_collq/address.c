@@ -12,6 +12,7 @@
 #include <linux/random.h>
 #include <linux/string.h>
 
+#include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_verbs.h>
 
@@ -24,6 +25,8 @@ static int collq_address_gid(struct ib_device *ibdev,
 			     const struct ib_collq_endpoint_create *attr,
 			     struct ib_collq_address *address)
 {
+	bool ethernet = rdma_port_get_link_layer(ibdev, attr->port) ==
+			IB_LINK_LAYER_ETHERNET;
 	const struct ib_gid_attr *gid;
 	struct net_device *ndev;
 	int err = 0;
@@ -35,17 +38,27 @@ static int collq_address_gid(struct ib_device *ibdev,
 
 	rcu_read_lock();
 	ndev = rdma_read_gid_attr_ndev_rcu(gid);
-	if (!IS_ERR(ndev)) {
-		struct net *net = dev_net(ndev);
-
-		if (net_eq(net, current->nsproxy->net_ns))
-			address->netns = cpu_to_le64(net->net_cookie);
-		else
-			err = -EACCES;
-	}
+	if (!IS_ERR(ndev) &&
+	    net_eq(dev_net(ndev), current->nsproxy->net_ns))
+		address->netns = cpu_to_le64(dev_net(ndev)->net_cookie);
+	else if (!IS_ERR(ndev) || ethernet)
+		err = -EACCES;
 	rcu_read_unlock();
 	rdma_put_gid_attr(gid);
 	return err;
+}
+
+/* Whether the GID is what it was when the endpoint was made: 0 or -EADDRNOTAVAIL. */
+int collq_address_still_ours(struct ib_device *ibdev,
+			     const struct ib_collq_endpoint_create *attr)
+{
+	const struct ib_collq_address *own = (const void *)attr->address;
+	struct ib_collq_address now;
+
+	if (collq_address_gid(ibdev, attr, &now) ||
+	    memcmp(now.gid, own->gid, sizeof(now.gid)))
+		return -EADDRNOTAVAIL;
+	return 0;
 }
 
 /**
@@ -126,6 +139,7 @@ int collq_address_check(const struct ib_collq_address *peer,
 	if (peer->mtu < IB_MTU_256 || peer->mtu > IB_MTU_4096)
 		return -EINVAL;
 	if (!memchr_inv(peer->gid, 0, sizeof(peer->gid)) ||
+	    rdma_is_multicast_addr((struct in6_addr *)peer->gid) ||
 	    !memchr_inv(peer->nonce, 0, sizeof(peer->nonce)))
 		return -EINVAL;
 	return 0;

@@ -36,10 +36,23 @@ static char *collq_devnode(collq_devnode_device *dev, umode_t *mode)
 	return kasprintf(GFP_KERNEL, "infiniband/%s", dev_name(dev));
 }
 
+/* The class is ours, and the device model may let go of it late. */
+static DECLARE_COMPLETION(collq_class_released);
+
+static void collq_class_release(collq_class_const *class)
+{
+	complete(&collq_class_released);
+}
+
 static struct class collq_class = {
 	.name = "ib_collq",
 	.devnode = collq_devnode,
+	.class_release = collq_class_release,
 };
+
+/* Devices that aren't freed yet: what frees them is code of ours. */
+static atomic_t collq_nr_devices;
+static DECLARE_WAIT_QUEUE_HEAD(collq_devices_gone);
 
 static ssize_t ibdev_show(struct device *dev, struct device_attribute *attr,
 			  char *buf)
@@ -158,10 +171,12 @@ static void collq_device_free(struct device *dev)
 {
 	struct collq_device *cd = container_of(dev, struct collq_device, dev);
 
-	ida_free(&collq_ida, MINOR(dev->devt));
+	ida_free(&collq_ida, MINOR(dev->devt) - MINOR(collq_first_devt));
 	cleanup_srcu_struct(&cd->srcu);
 	mutex_destroy(&cd->mutex);
 	kfree(cd);
+	if (atomic_dec_and_test(&collq_nr_devices))
+		wake_up_all(&collq_devices_gone);
 }
 
 static int collq_device_init(struct collq_device *cd, struct ib_device *ibdev)
@@ -183,6 +198,7 @@ static int collq_device_init(struct collq_device *cd, struct ib_device *ibdev)
 	collq_linger_init(cd);
 	init_waitqueue_head(&cd->verbs_gone);
 
+	atomic_inc(&collq_nr_devices);
 	device_initialize(&cd->dev);
 	cd->dev.class = &collq_class;
 	cd->dev.parent = ibdev->dev.parent;
@@ -224,29 +240,56 @@ err_put:
 }
 
 /*
+ * Does something with each context, none of which can be new. The mutex isn't
+ * held meanwhile: a context may be busy for a while, and others want to close
+ * theirs.
+ */
+static void collq_device_for_each_context(struct collq_device *cd,
+					  void (*act)(struct collq_context *ctx))
+{
+	struct collq_context *ctx;
+	LIST_HEAD(todo);
+
+	mutex_lock(&cd->mutex);
+	list_splice_init(&cd->contexts, &todo);
+	while (!list_empty(&todo)) {
+		ctx = list_first_entry(&todo, struct collq_context, node);
+		list_move_tail(&ctx->node, &cd->contexts);
+		collq_context_get(ctx);
+		mutex_unlock(&cd->mutex);
+		act(ctx);
+		collq_context_put(ctx);
+		mutex_lock(&cd->mutex);
+	}
+	mutex_unlock(&cd->mutex);
+}
+
+static void collq_context_lose_device(struct collq_context *ctx)
+{
+	collq_context_fail(ctx, -ENODEV);
+}
+
+/*
  * The RDMA device goes. When this returns, nothing of ours is on it any more;
  * files may still be open. May sleep.
  */
 void collq_device_remove(struct collq_device *cd)
 {
-	struct collq_context *ctx;
-
 	cdev_device_del(&cd->cdev, &cd->dev);
 
 	mutex_lock(&cd->mutex);
 	WRITE_ONCE(cd->dead, true);
-	list_for_each_entry(ctx, &cd->contexts, node)
-		collq_context_fail(ctx, -ENODEV);
 	mutex_unlock(&cd->mutex);
+	collq_device_for_each_context(cd, collq_context_lose_device);
 	synchronize_srcu(&cd->srcu);
 
+	/* The port may still work: peers are told, but not waited for long. */
+	collq_linger_hurry(cd);
+	collq_device_for_each_context(cd, collq_context_detach);
+	wait_event_timeout(cd->verbs_gone, !atomic_read(&cd->nr_verbs),
+			   COLLQ_HURRY);
 	collq_linger_stop(cd);
-	mutex_lock(&cd->mutex);
-	list_for_each_entry(ctx, &cd->contexts, node)
-		collq_context_detach(ctx);
-	mutex_unlock(&cd->mutex);
-
-	/* Contexts that were being closed meanwhile. */
+	/* Contexts that are being closed. */
 	wait_event(cd->verbs_gone, !atomic_read(&cd->nr_verbs));
 	cancel_delayed_work_sync(&cd->linger.work);
 	collq_cq_pool_destroy(&cd->cqs);
@@ -269,7 +312,9 @@ int collq_cdev_init(void)
 
 void collq_cdev_exit(void)
 {
+	wait_event(collq_devices_gone, !atomic_read(&collq_nr_devices));
 	class_unregister(&collq_class);
+	wait_for_completion(&collq_class_released);
 	unregister_chrdev_region(collq_first_devt, COLLQ_MAX_DEVICES);
 	ida_destroy(&collq_ida);
 }

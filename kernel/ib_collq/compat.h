@@ -49,4 +49,11 @@ static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
 #define collq_devnode_device	struct device
 #endif
 
+/* 6.4: the class is const */
+#ifdef COLLQ_HAVE_CONST_CLASS
+#define collq_class_const	const struct class
+#else
+#define collq_class_const	struct class
+#endif
+
 #endif /* COLLQ_COMPAT_H */

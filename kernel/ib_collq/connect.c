@@ -60,8 +60,12 @@ static int collq_connect_path(struct collq_endpoint *ep,
 		return 0;
 
 	ah = rdma_create_user_ah(pd, path, NULL);
-	if (IS_ERR(ah))
-		return PTR_ERR(ah);
+	if (IS_ERR(ah)) {
+		int err = PTR_ERR(ah);
+
+		/* Routing has many errors, some with another meaning here. */
+		return err == -ETIMEDOUT || err == -ENOMEM ? err : -EHOSTUNREACH;
+	}
 	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
 	if (is_zero_ether_addr(rdma_ah_retrieve_dmac(path)))
 		return -EHOSTUNREACH;
@@ -137,6 +141,9 @@ int collq_endpoint_connect(struct collq_endpoint *ep,
 		return err;
 	if (ep->connected)
 		return -EBUSY;
+	err = collq_address_still_ours(ep->verbs->pd->device, &ep->attr);
+	if (err)
+		return err;
 
 	err = collq_connect_init(ep);
 	if (err)
@@ -147,11 +154,14 @@ int collq_endpoint_connect(struct collq_endpoint *ep,
 	err = collq_connect_rtr(ep, peer);
 	if (err)
 		goto err_undo;
-	err = collq_connect_rts(ep);
-	if (err)
-		goto err_undo;
 
+	/* Messages may arrive from now on, so there's no way back. */
 	ep->connected = true;
+	err = collq_connect_rts(ep);
+	if (err) {
+		collq_endpoint_fail(ep, -ENETDOWN);
+		return err;
+	}
 	spin_lock_bh(&ep->lock);
 	ep->peer_address = *peer;
 	/* It may have said CLOSE, or failed, already. */

@@ -61,6 +61,7 @@ struct collq_context *collq_context_create(struct collq_device *cd)
 	refcount_set(&ctx->refs, 1);
 	mutex_init(&ctx->mutex);
 	xa_init_flags(&ctx->objects, XA_FLAGS_ALLOC1);
+	spin_lock_init(&ctx->claim_lock);
 	spin_lock_init(&ctx->rings_lock);
 	INIT_LIST_HEAD(&ctx->rings);
 	init_waitqueue_head(&ctx->poll_wait);
@@ -80,8 +81,10 @@ void collq_context_fail(struct collq_context *ctx, int error)
 
 	mutex_lock(&ctx->mutex);
 	xa_for_each(&ctx->objects, id, obj) {
-		if (obj->ops->type == IB_COLLQ_OBJECT_QUEUE)
-			collq_queue_fail(collq_queue_of(obj), error, NULL);
+		if (obj->ops->type != IB_COLLQ_OBJECT_QUEUE)
+			continue;
+		collq_queue_fail(collq_queue_of(obj), error, NULL);
+		cond_resched();
 	}
 	mutex_unlock(&ctx->mutex);
 	wake_up_all(&ctx->poll_wait);

@@ -28,6 +28,9 @@ struct mm_struct;
  * @nr_objects: number of objects, under @mutex
  * @verbs: protection domain; NULL once the context or
  *	the device is gone; set under @mutex
+ * @claim_lock: protects which graph may wait on a counter: claimant, owner and
+ *	claimed of counters and graphs, and the start of a graph's runs. Nests
+ *	inside a queue's lock; a counter's nests inside
  * @rings_lock: protects @rings
  * @rings: rings of the context
  * @poll_wait: woken when a ring gets an entry or the device goes
@@ -43,6 +46,7 @@ struct collq_context {
 	u32 next_id;
 	u32 nr_objects;
 	struct collq_verbs *verbs;
+	spinlock_t claim_lock;		/* who waits on which counter */
 	spinlock_t rings_lock;		/* rings */
 	struct list_head rings;
 	wait_queue_head_t poll_wait;

@@ -117,26 +117,36 @@ void collq_control_send_abort(struct collq_queue_link *link, int error)
 			    link->peer_slot << IB_COLLQ_IMM_SLOT_SHIFT |
 			    link->peer_generation << IB_COLLQ_IMM_ABORT_GEN_SHIFT |
 			    collq_error_encode(error);
-	if (ep->state == IB_COLLQ_ENDPOINT_CONNECTED)
+	if (ep->state == IB_COLLQ_ENDPOINT_CONNECTED) {
+		collq_object_get(&link->queue->obj);
 		list_add_tail(&link->pending_node, &ep->pending_aborts);
+	}
 	collq_control_flush_aborts(ep);
 	spin_unlock(&ep->lock);
 }
 
-/* Sends what there is room for. One slot stays for CLOSE. */
+/*
+ * Sends what there is room for; one slot stays for CLOSE. If the endpoint is of
+ * no use any more, they are dropped.
+ */
 void collq_control_flush_aborts(struct collq_endpoint *ep)
 {
 	struct collq_queue_link *link;
+	bool usable;
 
 	lockdep_assert_held(&ep->lock);
 
-	while (!list_empty(&ep->pending_aborts) &&
-	       collq_endpoint_in_flight(ep) < ep->send_depth - 1) {
+	while (!list_empty(&ep->pending_aborts)) {
+		usable = ep->state == IB_COLLQ_ENDPOINT_CONNECTED;
+		if (usable &&
+		    collq_endpoint_in_flight(ep) >= ep->send_depth - 1)
+			break;
 		link = list_first_entry(&ep->pending_aborts,
 					struct collq_queue_link, pending_node);
 		list_del_init(&link->pending_node);
-		if (ep->state == IB_COLLQ_ENDPOINT_CONNECTED)
+		if (usable)
 			collq_endpoint_post_control(ep, link->pending_imm);
+		collq_object_put(&link->queue->obj);
 	}
 }
 

@@ -3,9 +3,8 @@
  * Counters: what WAIT tasks hold for.
  *
  * Completions raise a counter, in softirq mostly; WAITs consume from it. One
- * queue at most is parked at a counter: submit claims the counters of a graph
- * for its queue and gives them back when the graph has ended, and a queue runs
- * one graph at a time.
+ * queue at most is parked at a counter: a graph claims its counters when it is
+ * submitted (graph.c), and a queue runs one graph at a time.
  *
  * Each counter has one source. When that is an endpoint and nothing more can
  * come from there, the counter gets an error, which fails a WAIT only if what
@@ -17,13 +16,9 @@
 #include "counter.h"
 #include "endpoint.h"
 #include "engine.h"
+#include "graph.h"
 #include "queue.h"
 #include "signal.h"
-
-static bool collq_counter_busy(struct collq_object *obj)
-{
-	return READ_ONCE(collq_counter_of(obj)->owner_runs);
-}
 
 /* Where an endpoint keeps the counter of a source, if it has such a place. */
 static struct collq_counter **collq_counter_place(struct collq_endpoint *ep,
@@ -60,7 +55,6 @@ static void collq_counter_free(struct collq_object *obj)
 
 static const struct collq_object_ops collq_counter_ops = {
 	.type = IB_COLLQ_OBJECT_COUNTER,
-	.busy = collq_counter_busy,
 	.destroy = collq_counter_destroy,
 	.free = collq_counter_free,
 };
@@ -77,12 +71,11 @@ static int collq_counter_attach(struct collq_counter *counter,
 		err = -EBUSY;
 	} else {
 		*place = counter;
-		counter->error = collq_endpoint_error(ep);
+		collq_counter_bind(counter, ep, collq_endpoint_error(ep));
 	}
 	spin_unlock_bh(&ep->lock);
 	if (err)
 		return err;
-	counter->endpoint = ep;
 	collq_object_name(&ep->obj);
 	return 0;
 }
@@ -222,6 +215,9 @@ int collq_counter_consume(struct collq_counter *counter, u64 count,
 		ret = 0;
 	} else if (counter->error) {
 		ret = counter->error;
+	} else if (counter->waiter) {
+		/* Its claim was lost when another submission was cancelled. */
+		ret = -EBUSY;
 	} else {
 		collq_object_get(&queue->obj);
 		counter->waiter = queue;
@@ -251,28 +247,41 @@ bool collq_counter_unpark(struct collq_counter *counter,
 	return parked;
 }
 
-/* Makes it this queue's for one submission, or -EBUSY if it's another's. */
-int collq_counter_claim(struct collq_counter *counter,
-			struct collq_queue *queue)
+/* The endpoint behind it. Stays as long as a graph that waits here runs. */
+struct collq_endpoint *collq_counter_endpoint(struct collq_counter *counter)
 {
-	int err = 0;
+	struct collq_endpoint *ep;
 
-	spin_lock(&counter->lock);
-	if (counter->owner_runs && counter->owner != queue) {
-		err = -EBUSY;
-	} else {
-		counter->owner = queue;
-		counter->owner_runs++;
-	}
-	spin_unlock(&counter->lock);
-	return err;
+	spin_lock_bh(&counter->lock);
+	ep = counter->endpoint;
+	spin_unlock_bh(&counter->lock);
+	return ep;
 }
 
-void collq_counter_unclaim(struct collq_counter *counter)
+/* From now on it counts what comes from there. */
+void collq_counter_bind(struct collq_counter *counter,
+			struct collq_endpoint *ep, int error)
 {
-	spin_lock(&counter->lock);
-	counter->owner_runs--;
-	spin_unlock(&counter->lock);
+	spin_lock_bh(&counter->lock);
+	counter->endpoint = ep;
+	counter->error = error;
+	spin_unlock_bh(&counter->lock);
+}
+
+/* The opposite; -EBUSY while a graph that waits here runs. */
+int collq_counter_unbind(struct collq_counter *counter)
+{
+	struct collq_context *ctx = counter->obj.ctx;
+	int err = 0;
+
+	/* Under this lock graphs begin to run. */
+	spin_lock_bh(&ctx->claim_lock);
+	if (counter->claimant && atomic_read(&counter->claimant->runs))
+		err = -EBUSY;
+	else
+		collq_counter_bind(counter, NULL, 0);
+	spin_unlock_bh(&ctx->claim_lock);
+	return err;
 }
 
 void collq_counter_read(struct collq_counter *counter, u64 *raised,

@@ -10,6 +10,7 @@
 
 struct collq_endpoint;
 struct collq_eventfd;
+struct collq_graph;
 struct collq_queue;
 
 /**
@@ -17,37 +18,36 @@ struct collq_queue;
  * @obj: common part
  * @source: IB_COLLQ_SOURCE_*
  * @initial: initial value
- * @endpoint: the endpoint behind it: given at create (named), or the one whose
- *	slot is bound to it (named while bound), else NULL. Set under ctx->mutex
  * @slot: with IB_COLLQ_SOURCE_SIGNAL and @endpoint: the slot
  * @generation: and the generation of the binding
  * @eventfd: with IB_COLLQ_SOURCE_EVENTFD: the listener
+ * @claimant: the graph that waits here, or last did; under ctx->claim_lock
  * @lock: protects the following. Innermost
+ * @endpoint: the endpoint behind it: given at create (named), or the one whose
+ *	slot is bound to it (named while bound), else NULL. Changed under
+ *	ctx->mutex as well, and not while a graph that waits here runs
  * @raised: all that was counted
  * @consumed: what WAITs have taken
  * @error: what a WAIT gets that is short; 0 as long as more may come
  * @waiter: the queue that is parked here; referenced
  * @wanted: how much it wants
- * @owner: the queue whose unfinished graphs may wait here; they keep it
- * @owner_runs: how many of them; @owner is meaningless at 0
  */
 struct collq_counter {
 	struct collq_object obj;
 	u32 source;
 	u64 initial;
-	struct collq_endpoint *endpoint;
 	u16 slot;
 	u16 generation;
 	struct collq_eventfd *eventfd;
+	struct collq_graph *claimant;
 
 	spinlock_t lock;		/* all that follows */
+	struct collq_endpoint *endpoint;
 	u64 raised;
 	u64 consumed;
 	int error;
 	struct collq_queue *waiter;
 	u64 wanted;
-	struct collq_queue *owner;
-	u32 owner_runs;
 };
 
 static inline struct collq_counter *collq_counter_of(struct collq_object *obj)
@@ -65,9 +65,10 @@ int collq_counter_consume(struct collq_counter *counter, u64 count,
 			  struct collq_queue *queue);
 bool collq_counter_unpark(struct collq_counter *counter,
 			  struct collq_queue *queue);
-int collq_counter_claim(struct collq_counter *counter,
-			struct collq_queue *queue);
-void collq_counter_unclaim(struct collq_counter *counter);
+struct collq_endpoint *collq_counter_endpoint(struct collq_counter *counter);
+void collq_counter_bind(struct collq_counter *counter,
+			struct collq_endpoint *ep, int error);
+int collq_counter_unbind(struct collq_counter *counter);
 void collq_counter_read(struct collq_counter *counter, u64 *raised,
 			u64 *consumed, int *error);
 

@@ -81,18 +81,23 @@ static struct collq_cq *collq_cq_create(struct collq_cq_pool *pool,
  * @pool: the device's
  * @ibdev: the device
  * @depth: depth of both queues of the queue pair together
+ * @wanted: the one to take if it has room, or NULL
  *
- * Of this processor's completion vector. May sleep.
+ * Else of this processor's completion vector. May sleep.
  *
  * Return: the completion queue, or an ERR_PTR.
  */
 struct collq_cq *collq_cq_get(struct collq_cq_pool *pool,
-			      struct ib_device *ibdev, unsigned int depth)
+			      struct ib_device *ibdev, unsigned int depth,
+			      struct collq_cq *wanted)
 {
 	int vector = raw_smp_processor_id() % ibdev->num_comp_vectors;
 	struct collq_cq *cq;
 
 	mutex_lock(&pool->mutex);
+	cq = wanted;
+	if (cq && cq->size - cq->used >= depth)
+		goto found;
 	list_for_each_entry(cq, &pool->cqs, node) {
 		if (cq->vector == vector && cq->size - cq->used >= depth)
 			goto found;

@@ -38,7 +38,8 @@ struct collq_cq_pool {
 void collq_cq_pool_init(struct collq_cq_pool *pool);
 void collq_cq_pool_destroy(struct collq_cq_pool *pool);
 struct collq_cq *collq_cq_get(struct collq_cq_pool *pool,
-			      struct ib_device *ibdev, unsigned int depth);
+			      struct ib_device *ibdev, unsigned int depth,
+			      struct collq_cq *wanted);
 void collq_cq_put(struct collq_cq_pool *pool, struct collq_cq *cq,
 		  unsigned int depth);
 

@@ -18,6 +18,7 @@ struct ib_device;
  * @lock: protects @endpoints and @nr; nests inside nothing but endpoint locks
  * @endpoints: oldest first
  * @nr: how many
+ * @hurry: the device goes: only wait for the last message, and not for long
  * @stop: the device goes: end them all, take no more
  * @work: ends those whose time is over
  */
@@ -25,6 +26,7 @@ struct collq_linger_list {
 	spinlock_t lock;		/* all of it, and linger_until */
 	struct list_head endpoints;
 	unsigned int nr;
+	bool hurry;
 	bool stop;
 	struct delayed_work work;
 };

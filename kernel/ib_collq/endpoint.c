@@ -4,8 +4,8 @@
  *
  * Life: created with a queue pair in RESET (NEW); connected once, with the
  * peer's address (CONNECTED); the peer may say CLOSE (PEER_CLOSED) or the
- * transport may fail (ERROR); destroyed (CLOSED), when it lingers if it was
- * healthy and has carried something (linger.c). The object's memory and the
+ * transport may fail (ERROR); destroyed (CLOSED), when it says CLOSE and lingers
+ * if it was healthy (linger.c). The object's memory and the
  * queue pair go with the last reference and the end of lingering, whichever
  * file is still open then.
  *
@@ -46,17 +46,17 @@ int collq_endpoint_error(const struct collq_endpoint *ep)
 
 static void collq_endpoint_schedule_event(struct collq_endpoint *ep)
 {
-	lockdep_assert_held(&ep->lock);
 	collq_object_get(&ep->obj);
 	if (!queue_work(collq_wq, &ep->event_work))
 		/* Can't be the last one: the work has one too. */
 		collq_object_put(&ep->obj);
 }
 
-/* The transport has failed. Softirq or process. */
-void collq_endpoint_fail(struct collq_endpoint *ep, int error)
+/* The transport has failed. Endpoint lock held. */
+void collq_endpoint_fail_locked(struct collq_endpoint *ep, int error)
 {
-	spin_lock_bh(&ep->lock);
+	lockdep_assert_held(&ep->lock);
+
 	switch (ep->state) {
 	case IB_COLLQ_ENDPOINT_ERROR:
 		break;
@@ -67,6 +67,13 @@ void collq_endpoint_fail(struct collq_endpoint *ep, int error)
 		collq_endpoint_set_state(ep, IB_COLLQ_ENDPOINT_ERROR, error);
 		collq_endpoint_schedule_event(ep);
 	}
+}
+
+/* The same for callers that don't hold the lock. Softirq or process. */
+void collq_endpoint_fail(struct collq_endpoint *ep, int error)
+{
+	spin_lock_bh(&ep->lock);
+	collq_endpoint_fail_locked(ep, error);
 	spin_unlock_bh(&ep->lock);
 }
 
@@ -82,6 +89,20 @@ void collq_endpoint_peer_closed(struct collq_endpoint *ep)
 	collq_endpoint_schedule_event(ep);
 }
 
+/*
+ * No send will be done any more. That the peer has closed says nothing of those
+ * in flight: it lingers to acknowledge them. Endpoint lock held.
+ */
+void collq_endpoint_end_sends_counter(struct collq_endpoint *ep)
+{
+	if (!ep->sends_counter)
+		return;
+	if (ep->state == IB_COLLQ_ENDPOINT_PEER_CLOSED &&
+	    collq_endpoint_in_flight(ep))
+		return;
+	collq_counter_set_error(ep->sends_counter, ep->error);
+}
+
 /* Everything that counts on this endpoint learns that nothing more comes. */
 static void collq_endpoint_fail_counters(struct collq_endpoint *ep)
 {
@@ -91,8 +112,7 @@ static void collq_endpoint_fail_counters(struct collq_endpoint *ep)
 
 	collq_engine_enter_bh();
 	spin_lock(&ep->lock);
-	if (ep->sends_counter)
-		collq_counter_set_error(ep->sends_counter, ep->error);
+	collq_endpoint_end_sends_counter(ep);
 	if (ep->messages_counter)
 		collq_counter_set_error(ep->messages_counter, ep->error);
 	collq_endpoint_wake_waiters(ep);
@@ -182,6 +202,8 @@ static void collq_endpoint_event_work(struct work_struct *work)
 	u32 state;
 	int error;
 
+	if (READ_ONCE(ep->qp_failed))
+		collq_endpoint_fail(ep, -ENETDOWN);
 	spin_lock_bh(&ep->lock);
 	state = ep->state;
 	error = ep->error;
@@ -194,7 +216,7 @@ static void collq_endpoint_event_work(struct work_struct *work)
 	collq_object_put(&ep->obj);
 }
 
-/* A queue pair's asynchronous event. Any context. */
+/* A queue pair's asynchronous event. Any context, hardirq with some drivers. */
 static void collq_endpoint_qp_event(struct ib_event *event, void *data)
 {
 	struct collq_endpoint *ep = data;
@@ -203,8 +225,8 @@ static void collq_endpoint_qp_event(struct ib_event *event, void *data)
 	case IB_EVENT_QP_FATAL:
 	case IB_EVENT_QP_REQ_ERR:
 	case IB_EVENT_QP_ACCESS_ERR:
-	case IB_EVENT_DEVICE_FATAL:
-		collq_endpoint_fail(ep, -ENETDOWN);
+		WRITE_ONCE(ep->qp_failed, true);
+		collq_endpoint_schedule_event(ep);
 		break;
 	default:
 		break;
@@ -297,9 +319,12 @@ static const struct collq_object_ops collq_endpoint_ops = {
 /* The largest capacity that leaves room for the kernel's own messages. */
 u32 collq_endpoint_max_capacity(struct ib_device *ibdev)
 {
-	u32 own = COLLQ_REPOST_BATCH + COLLQ_CONTROL_RECVS + 1;
+	const int own = COLLQ_REPOST_BATCH + COLLQ_CONTROL_RECVS + 1;
+	const int both = own + COLLQ_CONTROL_SENDS + 1;
 
-	return min_t(u32, COLLQ_MAX_CAPACITY, ibdev->attrs.max_qp_wr - own);
+	return clamp(min(ibdev->attrs.max_qp_wr - own,
+			 (ibdev->attrs.max_cqe - both) / 2),
+		     0, COLLQ_MAX_CAPACITY);
 }
 
 /* Checks all that can be checked without the device. */
@@ -444,7 +469,9 @@ collq_endpoint_create(struct collq_context *ctx,
 	err = collq_verbs_add_endpoint(ep->verbs);
 	if (err)
 		goto err_abort;
-	ep->cq = collq_cq_get(&ep->verbs->device->cqs, ibdev, ep->cq_depth);
+	/* In the same one a message isn't overtaken by CLOSE. */
+	ep->cq = collq_cq_get(&ep->verbs->device->cqs, ibdev, ep->cq_depth,
+			      signal ? signal->cq : NULL);
 	if (IS_ERR(ep->cq)) {
 		err = PTR_ERR(ep->cq);
 		goto err_drop_verbs;

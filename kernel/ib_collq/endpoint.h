@@ -29,11 +29,13 @@ struct collq_verbs;
  * @cqe: completion
  * @endpoint: the endpoint
  * @number: number of the send that is in this slot, counted from 0
+ * @counted: it's the application's, and a counter counts it
  */
 struct collq_send {
 	struct ib_cqe cqe;
 	struct collq_endpoint *endpoint;
 	u32 number;
+	bool counted;
 };
 
 /**
@@ -63,7 +65,7 @@ struct collq_send {
  * @error: what it gives in IB_COLLQ_ENDPOINT_ERROR
  * @posted: sends posted so far, modulo 2^32
  * @retired: those known to have arrived
- * @last_signaled: number of the last one that will complete visibly
+ * @last_signaled: sends posted up to the last one that will complete visibly
  * @recvs_posted: RECV tasks posted and not complete (message endpoint)
  * @recvs_consumed: receives complete and not posted again (signal endpoint)
  * @reserved_recvs: what users of the endpoint have reserved
@@ -86,6 +88,7 @@ struct collq_send {
  *	their last messages delivered. CLOSE, which speaks for them too, waits
  * @close_wanted: CLOSE is to be sent when @messages_closing drops to zero
  * @holds_close: this message endpoint is counted there
+ * @qp_failed: the driver said so; not under @lock
  * @event_work: tells counters and queues of a failure or of CLOSE
  * @lingering: it's in the device's list, and not cut short
  * @linger_node: in that list, under its lock
@@ -133,6 +136,7 @@ struct collq_endpoint {
 	u32 messages_closing;
 	bool close_wanted;
 	bool holds_close;
+	bool qp_failed;
 	struct work_struct event_work;
 	bool lingering;
 	struct list_head linger_node;
@@ -152,6 +156,8 @@ collq_endpoint_create(struct collq_context *ctx,
 		      struct collq_endpoint *signal);
 void collq_endpoint_set_state(struct collq_endpoint *ep, u32 state, int error);
 void collq_endpoint_fail(struct collq_endpoint *ep, int error);
+void collq_endpoint_fail_locked(struct collq_endpoint *ep, int error);
+void collq_endpoint_end_sends_counter(struct collq_endpoint *ep);
 void collq_endpoint_peer_closed(struct collq_endpoint *ep);
 int collq_endpoint_error(const struct collq_endpoint *ep);
 u32 collq_endpoint_max_capacity(struct ib_device *ibdev);

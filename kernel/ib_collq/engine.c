@@ -34,12 +34,14 @@
  * struct collq_runner - the queues that this CPU has to run
  * @queues: woken and not run yet; each holds a reference
  * @depth: entries into the engine that have not left
- * @budget: tasks that the outermost entry may still carry out
+ * @budget: tasks that may still be carried out in this jiffy
+ * @refilled: when @budget was last made full, in jiffies
  */
 struct collq_runner {
 	struct list_head queues;
 	unsigned int depth;
 	unsigned int budget;
+	unsigned long refilled;
 };
 
 static DEFINE_PER_CPU(struct collq_runner, collq_runner);
@@ -56,8 +58,15 @@ void collq_engine_enter(void)
 {
 	struct collq_runner *runner = this_cpu_ptr(&collq_runner);
 
-	if (!runner->depth++)
+	if (runner->depth++)
+		return;
+	/* One poll may bring hundreds of completions: they share a budget. */
+	if (runner->refilled != jiffies) {
+		runner->refilled = jiffies;
 		runner->budget = COLLQ_ENGINE_BUDGET;
+	}
+	runner->budget = max_t(unsigned int, runner->budget,
+			       COLLQ_ENGINE_MIN_BUDGET);
 }
 
 /* Puts a queue that was unparked on the run list, with the caller's reference. */
@@ -175,7 +184,7 @@ static const struct collq_endpoint *
 collq_engine_culprit(const struct collq_step *step)
 {
 	if (step->opcode == IB_COLLQ_TASK_WAIT)
-		return step->counter->endpoint;
+		return collq_counter_endpoint(step->counter);
 	return step->endpoint;
 }
 

@@ -19,10 +19,12 @@
 #include "engine.h"
 
 /*
- * An eventfd in semaphore mode gives out one at a time. What is more than this
- * waits for the next write.
+ * An eventfd in semaphore mode gives out one at a time. What is more than this is
+ * left to the worker, which comes back a jiffy later if there's still more, so
+ * that a large count costs a little for a while.
  */
 #define COLLQ_EVENTFD_READS	64
+#define COLLQ_EVENTFD_WORK_READS	4096
 
 /**
  * struct collq_eventfd - a listener on an eventfd
@@ -33,7 +35,7 @@
  * @wait: our entry there
  * @poll: how it gets there
  * @pending: what was taken and not raised yet
- * @work: raises the counter
+ * @work: takes the rest, and raises the counter
  */
 struct collq_eventfd {
 	struct collq_counter *counter;
@@ -43,23 +45,28 @@ struct collq_eventfd {
 	wait_queue_entry_t wait;
 	poll_table poll;
 	u64 pending;
-	struct work_struct work;
+	struct delayed_work work;
 };
 
-/* Takes what is in the eventfd. Called with the wait queue's lock held. */
-static void collq_eventfd_take(struct collq_eventfd *listener)
+/*
+ * Takes what is in the eventfd, in @reads reads at most. Called with the wait
+ * queue's lock held. True if there may be more.
+ */
+static bool collq_eventfd_take(struct collq_eventfd *listener, int reads)
 {
 	u64 count;
-	int i;
 
-	for (i = 0; i < COLLQ_EVENTFD_READS; i++) {
+	while (reads--) {
 		eventfd_ctx_do_read(listener->eventfd, &count);
 		if (!count)
-			break;
-		listener->pending += count;
+			return false;
+		/* A count that would wrap stays the highest one. */
+		if (listener->pending + count < count)
+			listener->pending = U64_MAX;
+		else
+			listener->pending += count;
 	}
-	if (listener->pending)
-		queue_work(collq_wq, &listener->work);
+	return true;
 }
 
 static int collq_eventfd_wakeup(wait_queue_entry_t *wait, unsigned int mode,
@@ -68,28 +75,35 @@ static int collq_eventfd_wakeup(wait_queue_entry_t *wait, unsigned int mode,
 	struct collq_eventfd *listener =
 		container_of(wait, struct collq_eventfd, wait);
 
-	if (key_to_poll(key) & EPOLLIN)
-		collq_eventfd_take(listener);
+	if (!(key_to_poll(key) & EPOLLIN))
+		return 0;
+	collq_eventfd_take(listener, COLLQ_EVENTFD_READS);
+	if (listener->pending)
+		mod_delayed_work(collq_wq, &listener->work, 0);
 	return 0;
 }
 
 static void collq_eventfd_work(struct work_struct *work)
 {
 	struct collq_eventfd *listener =
-		container_of(work, struct collq_eventfd, work);
+		container_of(to_delayed_work(work), struct collq_eventfd, work);
+	bool more;
 	u64 count;
 
 	spin_lock_irq(&listener->head->lock);
+	more = collq_eventfd_take(listener, COLLQ_EVENTFD_WORK_READS);
 	count = listener->pending;
 	listener->pending = 0;
 	spin_unlock_irq(&listener->head->lock);
-	if (!count)
-		return;
 
-	collq_engine_enter_bh();
-	/* 2^64 writes are not to be had; a count that wraps is lost. */
-	collq_counter_raise(listener->counter, count);
-	collq_engine_exit_bh();
+	if (count) {
+		collq_engine_enter_bh();
+		/* Fails if the counter's own count would wrap: it's lost then. */
+		collq_counter_raise(listener->counter, count);
+		collq_engine_exit_bh();
+	}
+	if (more)
+		queue_delayed_work(collq_wq, &listener->work, 1);
 }
 
 static void collq_eventfd_queue(struct file *file, wait_queue_head_t *head,
@@ -113,7 +127,7 @@ struct collq_eventfd *collq_eventfd_listen(int fd, struct collq_counter *counter
 		return ERR_PTR(-ENOMEM);
 
 	listener->counter = counter;
-	INIT_WORK(&listener->work, collq_eventfd_work);
+	INIT_DELAYED_WORK(&listener->work, collq_eventfd_work);
 	init_waitqueue_func_entry(&listener->wait, collq_eventfd_wakeup);
 	init_poll_funcptr(&listener->poll, collq_eventfd_queue);
 
@@ -128,11 +142,8 @@ struct collq_eventfd *collq_eventfd_listen(int fd, struct collq_counter *counter
 		goto err_fput;
 	}
 
-	if (vfs_poll(listener->file, &listener->poll) & EPOLLIN) {
-		spin_lock_irq(&listener->head->lock);
-		collq_eventfd_take(listener);
-		spin_unlock_irq(&listener->head->lock);
-	}
+	if (vfs_poll(listener->file, &listener->poll) & EPOLLIN)
+		mod_delayed_work(collq_wq, &listener->work, 0);
 	return listener;
 
 err_fput:
@@ -146,7 +157,7 @@ err_free:
 void collq_eventfd_stop(struct collq_eventfd *listener)
 {
 	remove_wait_queue(listener->head, &listener->wait);
-	cancel_work_sync(&listener->work);
+	cancel_delayed_work_sync(&listener->work);
 	eventfd_ctx_put(listener->eventfd);
 	fput(listener->file);
 	kfree(listener);

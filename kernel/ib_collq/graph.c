@@ -5,7 +5,7 @@
  * A graph is checked (graph_check.c), its ids are resolved, and it is turned
  * into steps that the engine takes without a look-up or a check. From then on
  * it doesn't change, and holds the names of its endpoints and counters until it
- * is freed: after destroy and after the last submission that runs it.
+ * is destroyed, which isn't possible while it runs.
  */
 #include <linux/slab.h>
 #include <linux/sort.h>
@@ -15,9 +15,9 @@
 #include "endpoint.h"
 #include "graph.h"
 #include "limits.h"
+#include "queue.h"
 
-void collq_graph_limits(struct collq_context *ctx,
-			struct collq_graph_limits *limits)
+void collq_graph_limits(struct collq_graph_limits *limits)
 {
 	*limits = (struct collq_graph_limits) {
 		.features = IB_COLLQ_FEATURE_SIGNAL | IB_COLLQ_FEATURE_MESSAGE,
@@ -116,23 +116,107 @@ static void collq_graph_unique_waits(struct collq_graph *graph)
 	graph->nr_waits = nr;
 }
 
-static bool collq_graph_busy(struct collq_object *obj)
+/*
+ * Whether another graph that is the claimant of a counter lets this one have it:
+ * it doesn't run, or is in the same queue, which runs one graph at a time.
+ */
+static bool collq_graph_yields(struct collq_graph *other,
+			       struct collq_graph *graph,
+			       struct collq_queue *queue)
 {
-	return atomic_read(&collq_graph_of(obj)->runs);
+	return !other || other == graph || other->owner == queue ||
+	       !atomic_read(&other->runs);
 }
 
+static int collq_graph_claim_waits(struct collq_graph *graph,
+				   struct collq_queue *queue)
+{
+	struct collq_graph *other;
+	u32 i;
+
+	for (i = 0; i < graph->nr_waits; i++) {
+		if (!collq_graph_yields(graph->waits[i]->claimant, graph, queue))
+			return -EBUSY;
+	}
+	for (i = 0; i < graph->nr_waits; i++) {
+		other = graph->waits[i]->claimant;
+		if (other && other != graph)
+			other->claimed = false;
+		graph->waits[i]->claimant = graph;
+	}
+	graph->claimed = true;
+	return 0;
+}
+
+/**
+ * collq_graph_claim - begin a submission
+ * @graph: the graph
+ * @queue: the queue that is to run it; its lock is held
+ *
+ * Makes sure that no other queue waits on one of the graph's counters until the
+ * submission ends, which is when @runs is decremented. That a graph is submitted
+ * again to the same queue, which is what they do, costs a look at one flag.
+ *
+ * Return: 0, -EBUSY, or -ENOENT if the graph was destroyed meanwhile.
+ */
+int collq_graph_claim(struct collq_graph *graph, struct collq_queue *queue)
+{
+	struct collq_context *ctx = graph->obj.ctx;
+	int err = 0;
+
+	lockdep_assert_held(&queue->lock);
+
+	spin_lock(&ctx->claim_lock);
+	if (graph->dead)
+		err = -ENOENT;
+	else if (graph->nr_waits && graph->owner != queue &&
+		 atomic_read(&graph->runs))
+		err = -EBUSY;
+	else if (!graph->claimed)
+		err = collq_graph_claim_waits(graph, queue);
+	if (!err) {
+		graph->owner = queue;
+		atomic_inc(&graph->runs);
+	}
+	spin_unlock(&ctx->claim_lock);
+	return err;
+}
+
+static bool collq_graph_busy(struct collq_object *obj)
+{
+	struct collq_graph *graph = collq_graph_of(obj);
+	bool busy;
+
+	spin_lock_bh(&obj->ctx->claim_lock);
+	busy = atomic_read(&graph->runs);
+	/* No submission can begin between here and collq_graph_destroy(). */
+	graph->dead = !busy;
+	spin_unlock_bh(&obj->ctx->claim_lock);
+	return busy;
+}
+
+/* Nothing runs it; it lets go of what it names. */
 static void collq_graph_destroy(struct collq_object *obj)
 {
-	/* Whatever still runs it has a reference. */
+	struct collq_graph *graph = collq_graph_of(obj);
+	u32 i;
+
+	spin_lock_bh(&obj->ctx->claim_lock);
+	graph->dead = true;
+	for (i = 0; i < graph->nr_waits; i++) {
+		if (graph->waits[i]->claimant == graph)
+			graph->waits[i]->claimant = NULL;
+	}
+	spin_unlock_bh(&obj->ctx->claim_lock);
+
+	for (i = 0; i < graph->nr_tasks; i++)
+		collq_object_unname(collq_step_object(&graph->steps[i]));
 }
 
 static void collq_graph_free(struct collq_object *obj)
 {
 	struct collq_graph *graph = collq_graph_of(obj);
-	u32 i;
 
-	for (i = 0; i < graph->nr_tasks; i++)
-		collq_object_unname(collq_step_object(&graph->steps[i]));
 	kvfree(graph->waits);
 	kvfree(graph->steps);
 	kvfree(graph->tasks);
@@ -172,7 +256,7 @@ struct collq_graph *collq_graph_create(struct collq_context *ctx,
 
 	lockdep_assert_held(&ctx->mutex);
 
-	collq_graph_limits(ctx, &limits);
+	collq_graph_limits(&limits);
 	err = collq_graph_check(&limits, &lookup, source->tasks,
 				source->nr_tasks, NULL, 0, 0, refusal);
 	if (err)

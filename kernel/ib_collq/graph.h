@@ -11,6 +11,7 @@
 
 struct collq_counter;
 struct collq_endpoint;
+struct collq_queue;
 
 /**
  * struct collq_step - a task as the engine runs it
@@ -36,7 +37,12 @@ struct collq_step {
  * @nr_tasks: number of @tasks and @steps
  * @nr_waits: number of @waits
  * @nr_buffers: buffer slots
- * @runs: unfinished submissions; each holds a reference
+ * @runs: unfinished submissions; each holds a reference. Goes up under
+ *	ctx->claim_lock
+ * @owner: the queue of these submissions, meaningless without; under
+ *	ctx->claim_lock, as are the two that follow
+ * @claimed: the graph is the claimant of all its @waits
+ * @dead: destroyed: can't be submitted
  * @tasks: as given, for describe
  * @steps: as the engine wants them
  * @waits: the counters that are waited for, each once
@@ -47,6 +53,9 @@ struct collq_graph {
 	u32 nr_waits;
 	u32 nr_buffers;
 	atomic_t runs;
+	struct collq_queue *owner;
+	bool claimed;
+	bool dead;
 	struct ib_collq_task *tasks;
 	struct collq_step *steps;
 	struct collq_counter **waits;
@@ -72,8 +81,8 @@ struct collq_graph_source {
 	void *data;
 };
 
-void collq_graph_limits(struct collq_context *ctx,
-			struct collq_graph_limits *limits);
+void collq_graph_limits(struct collq_graph_limits *limits);
+int collq_graph_claim(struct collq_graph *graph, struct collq_queue *queue);
 struct collq_graph *collq_graph_create(struct collq_context *ctx,
 				       struct collq_graph_source *source,
 				       struct collq_refusal *refusal);

@@ -49,7 +49,7 @@ static int collq_ioctl_query(struct collq_ioctl *io)
 	struct ib_collq_query *query = &io->arg.query;
 	struct collq_graph_limits limits;
 
-	collq_graph_limits(io->ctx, &limits);
+	collq_graph_limits(&limits);
 	*query = (struct ib_collq_query) {
 		.abi_version = IB_COLLQ_ABI_VERSION,
 		.protocol_version = IB_COLLQ_PROTOCOL_VERSION,
@@ -263,7 +263,7 @@ static int collq_ioctl_graph_create(struct collq_ioctl *io)
 	struct collq_graph *graph;
 	int err;
 
-	collq_graph_limits(io->ctx, &limits);
+	collq_graph_limits(&limits);
 	err = collq_graph_check_size(&limits, attr->nr_tasks, attr->nr_sges,
 				     attr->nr_buffers, &refusal);
 	if (err)
@@ -572,7 +572,10 @@ long collq_ioctl_run(struct collq_context *ctx, unsigned int cmd,
 
 	if (command->locked && mutex_lock_killable(&ctx->mutex))
 		return -EINTR;
-	ret = collq_run_command(&io, cmd, command);
+	/* The device may have gone meanwhile, and not wait for us all. */
+	ret = -ENODEV;
+	if (!READ_ONCE(ctx->device->dead))
+		ret = collq_run_command(&io, cmd, command);
 	ret = collq_write_back(&io, command->out, min(size, command->size), ret);
 	if (command->locked)
 		mutex_unlock(&ctx->mutex);

@@ -12,6 +12,7 @@
 
 #include "context.h"
 #include "counter.h"
+#include "device.h"
 #include "endpoint.h"
 #include "ioctl.h"
 #include "limits.h"
@@ -279,6 +280,10 @@ long collq_batch_run(struct collq_ioctl *io, unsigned int cmd)
 			err = -EINTR;
 			break;
 		}
+		if (READ_ONCE(io->ctx->device->dead)) {
+			err = -ENODEV;
+			break;
+		}
 		err = collq_run_entry(io, command,
 				      u64_to_user_ptr(batch->entries) +
 				      (size_t)done * batch->entry_size,
@@ -288,5 +293,7 @@ long collq_batch_run(struct collq_ioctl *io, unsigned int cmd)
 		cond_resched();
 	}
 	batch->error = err;
-	return done ?: err;
+	if (done)
+		return done;
+	return err;
 }

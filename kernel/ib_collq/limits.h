@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Limits of what one context may ask for. IB_COLLQ_QUERY reports them, bounded
- * by what the device can do. They keep an unprivileged process from more than
- * a modest amount of unswappable memory, which is charged to its cgroup.
+ * by what the device can do. Our own memory is charged to the caller's cgroup;
+ * what drivers allocate for queue pairs isn't, so the limits bound that.
  */
 #ifndef COLLQ_LIMITS_H
 #define COLLQ_LIMITS_H
@@ -23,7 +23,11 @@
 /* Endpoints of a device that may linger at a time; the oldest is cut short */
 #define COLLQ_MAX_LINGERING		4096
 
-/* Tasks that one entry into the engine carries out before a worker goes on */
-#define COLLQ_ENGINE_BUDGET		1024
+/*
+ * Tasks that the engine carries out on a processor in a jiffy before a worker goes
+ * on, and what any entry may carry out nevertheless
+ */
+#define COLLQ_ENGINE_BUDGET		4096
+#define COLLQ_ENGINE_MIN_BUDGET		64
 
 #endif /* COLLQ_LIMITS_H */

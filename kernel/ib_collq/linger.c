@@ -31,12 +31,31 @@
 #include "linger.h"
 #include "verbs.h"
 
+/* Nobody lingers longer for one retry time, whatever was asked for. */
+#define COLLQ_MAX_RETRY_TIME	(30 * HZ)
+
 /* How long a transfer is tried, in jiffies. */
 static unsigned long collq_retry_time(const struct collq_endpoint *ep)
 {
 	u64 once = 4096ULL << ep->attr.timeout;
+	unsigned long time = nsecs_to_jiffies((ep->attr.retry_cnt + 1) * once) + 1;
 
-	return nsecs_to_jiffies((ep->attr.retry_cnt + 1) * once) + 1;
+	if (READ_ONCE(ep->verbs->device->linger.hurry))
+		return min_t(unsigned long, time, COLLQ_HURRY / 4);
+	return min_t(unsigned long, time, COLLQ_MAX_RETRY_TIME);
+}
+
+/*
+ * How long the last message may take. A signal endpoint has longer, since its
+ * message endpoints come first.
+ */
+static unsigned long collq_linger_bound(const struct collq_endpoint *ep)
+{
+	unsigned long time = collq_retry_time(ep);
+
+	if (ep->attr.kind == IB_COLLQ_ENDPOINT_SIGNAL)
+		time *= 2;
+	return READ_ONCE(ep->verbs->device->linger.hurry) ? time : time + HZ;
 }
 
 /* The worker looks at all of them again. Any context. */
@@ -78,8 +97,10 @@ static void collq_linger_release_signal(struct collq_endpoint *ep)
 		return;
 	ep->holds_close = false;
 	spin_lock(&signal->lock);
-	if (!--signal->messages_closing && signal->close_wanted)
+	if (!--signal->messages_closing && signal->close_wanted) {
+		collq_linger_set(signal, collq_linger_bound(signal));
 		collq_linger_close(signal);
+	}
 	spin_unlock(&signal->lock);
 }
 
@@ -92,7 +113,8 @@ void collq_linger_sent(struct collq_endpoint *ep)
 	if (!ep->lingering)
 		return;
 	collq_linger_release_signal(ep);
-	if (ep->total_sends > 1 || ep->messages)
+	if ((ep->total_sends > 1 || ep->messages) &&
+	    !READ_ONCE(ep->verbs->device->linger.hurry))
 		collq_linger_set(ep, collq_retry_time(ep));
 	else
 		collq_linger_cut(ep);
@@ -115,8 +137,8 @@ void collq_linger_cut(struct collq_endpoint *ep)
 /* Whether it was healthy, so that its last message can get through. */
 static bool collq_linger_possible(const struct collq_endpoint *ep)
 {
-	return ep->state == IB_COLLQ_ENDPOINT_CONNECTED ||
-	       ep->state == IB_COLLQ_ENDPOINT_PEER_CLOSED;
+	return ep->connected && (ep->state == IB_COLLQ_ENDPOINT_CONNECTED ||
+				 ep->state == IB_COLLQ_ENDPOINT_PEER_CLOSED);
 }
 
 /* Takes it into the list, unless the device goes. Endpoint lock held. */
@@ -128,7 +150,7 @@ static bool collq_linger_add(struct collq_endpoint *ep)
 	if (!list->stop) {
 		collq_object_get(&ep->obj);
 		ep->lingering = true;
-		ep->linger_until = jiffies + 2 * collq_retry_time(ep) + HZ;
+		ep->linger_until = jiffies + collq_linger_bound(ep);
 		list_add_tail(&ep->linger_node, &list->endpoints);
 		list->nr++;
 	}
@@ -165,6 +187,8 @@ bool collq_linger_begin(struct collq_endpoint *ep)
 	spin_lock_bh(&ep->lock);
 	linger = collq_linger_possible(ep) && collq_linger_add(ep);
 	collq_endpoint_set_state(ep, IB_COLLQ_ENDPOINT_CLOSED, -ECONNRESET);
+	/* What had no room by now is dropped. */
+	collq_control_flush_aborts(ep);
 	if (linger) {
 		collq_linger_hold_signal(ep);
 		if (ep->messages_closing)
@@ -242,6 +266,12 @@ void collq_linger_init(struct collq_device *cd)
 	spin_lock_init(&cd->linger.lock);
 	INIT_LIST_HEAD(&cd->linger.endpoints);
 	INIT_DELAYED_WORK(&cd->linger.work, collq_linger_work);
+}
+
+/* The device goes: from here on lingering is short. */
+void collq_linger_hurry(struct collq_device *cd)
+{
+	WRITE_ONCE(cd->linger.hurry, true);
 }
 
 /* Ends them all, and waits for it. No endpoint lingers after this. */

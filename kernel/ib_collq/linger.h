@@ -11,6 +11,10 @@ void collq_linger_init(struct collq_device *cd);
 bool collq_linger_begin(struct collq_endpoint *ep);
 void collq_linger_sent(struct collq_endpoint *ep);
 void collq_linger_cut(struct collq_endpoint *ep);
+void collq_linger_hurry(struct collq_device *cd);
 void collq_linger_stop(struct collq_device *cd);
+
+/* How long removal of the device waits for last messages, in jiffies */
+#define COLLQ_HURRY	(HZ / 2)
 
 #endif /* COLLQ_LINGER_H */

@@ -17,7 +17,6 @@
 #include <linux/slab.h>
 
 #include "context.h"
-#include "counter.h"
 #include "device.h"
 #include "endpoint.h"
 #include "engine.h"
@@ -26,27 +25,26 @@
 #include "queue.h"
 #include "ring.h"
 
+/*
+ * An ABORT that still waits for a slot of the send queue is sent all the same: it
+ * holds the queue, and with it the link.
+ */
 static void collq_queue_unlink(struct collq_queue *queue)
 {
-	while (queue->nr_links) {
-		struct collq_queue_link *link =
-			&queue->links[queue->nr_links - 1];
-		struct collq_endpoint *ep = link->endpoint;
+	u32 i;
 
-		xa_erase(&ep->aborts, link->slot);
+	for (i = 0; i < queue->nr_links; i++) {
+		struct collq_queue_link *link = &queue->links[i];
+
+		xa_erase(&link->endpoint->aborts, link->slot);
 		/* Wait for whoever has looked it up. */
-		spin_lock_bh(&ep->lock);
-		list_del_init(&link->pending_node);
-		spin_unlock_bh(&ep->lock);
-		collq_object_unname(&ep->obj);
-
-		/* A queue that fails looks at its links with this lock held. */
-		spin_lock_bh(&queue->lock);
-		queue->nr_links--;
-		spin_unlock_bh(&queue->lock);
+		spin_lock_bh(&link->endpoint->lock);
+		spin_unlock_bh(&link->endpoint->lock);
+		collq_object_unname(&link->endpoint->obj);
 	}
 }
 
+/* Reserves the abort slot. Nobody finds the queue there yet. */
 static int collq_queue_link(struct collq_queue *queue,
 			    const struct collq_queue_link_attr *attr)
 {
@@ -67,12 +65,23 @@ static int collq_queue_link(struct collq_queue *queue,
 	link->peer_slot = attr->attr.peer_abort_slot;
 	link->peer_generation = attr->attr.peer_abort_generation;
 	INIT_LIST_HEAD(&link->pending_node);
-	err = xa_insert(&ep->aborts, link->slot, link, GFP_KERNEL_ACCOUNT);
+	err = xa_insert(&ep->aborts, link->slot, XA_ZERO_ENTRY,
+			GFP_KERNEL_ACCOUNT);
 	if (err)
 		return err;
 	collq_object_name(&ep->obj);
 	queue->nr_links++;
 	return 0;
+}
+
+/* Lets ABORTs in. The slots are reserved, so this can't fail. */
+static void collq_queue_publish_links(struct collq_queue *queue)
+{
+	u32 i;
+
+	for (i = 0; i < queue->nr_links; i++)
+		xa_store(&queue->links[i].endpoint->aborts,
+			 queue->links[i].slot, &queue->links[i], GFP_KERNEL);
 }
 
 /*
@@ -83,13 +92,14 @@ static int collq_queue_link(struct collq_queue *queue,
 static void collq_queue_destroy(struct collq_object *obj)
 {
 	struct collq_queue *queue = collq_queue_of(obj);
+	int error = READ_ONCE(obj->ctx->device->dead) ? -ENODEV : -ECANCELED;
 
 	collq_engine_enter_bh();
 	spin_lock(&queue->lock);
 	if (collq_queue_running(queue))
-		collq_queue_fail_locked(queue, -ECANCELED, NULL);
+		collq_queue_fail_locked(queue, error, NULL);
 	else if (!queue->error)
-		queue->error = -ECANCELED;
+		queue->error = error;
 	WRITE_ONCE(queue->dead, true);
 	spin_unlock(&queue->lock);
 	collq_engine_exit_bh();
@@ -183,6 +193,7 @@ collq_queue_create(struct collq_context *ctx, struct collq_ring *ring,
 	}
 	collq_object_name(&ring->obj);
 	queue->ring = ring;
+	collq_queue_publish_links(queue);
 	return queue;
 
 err_unlink:
@@ -193,26 +204,6 @@ err_free:
 	kvfree(queue->submissions);
 	kfree(queue);
 	return ERR_PTR(err);
-}
-
-/* All counters that the graph waits for are this queue's, or none is. */
-static int collq_queue_claim(struct collq_queue *queue,
-			     struct collq_graph *graph)
-{
-	u32 i;
-	int err;
-
-	for (i = 0; i < graph->nr_waits; i++) {
-		err = collq_counter_claim(graph->waits[i], queue);
-		if (err)
-			goto err_unclaim;
-	}
-	return 0;
-
-err_unclaim:
-	while (i--)
-		collq_counter_unclaim(graph->waits[i]);
-	return err;
 }
 
 static int collq_queue_submit_locked(struct collq_queue *queue,
@@ -228,13 +219,12 @@ static int collq_queue_submit_locked(struct collq_queue *queue,
 	err = collq_ring_reserve(queue->ring);
 	if (err)
 		return err;
-	err = collq_queue_claim(queue, submit->graph);
+	err = collq_graph_claim(submit->graph, queue);
 	if (err) {
 		collq_ring_cancel(queue->ring);
 		return err;
 	}
 
-	atomic_inc(&submit->graph->runs);
 	collq_object_get(&submit->graph->obj);
 	sub = collq_queue_slot(queue, ++queue->submitted);
 	WRITE_ONCE(sub->sequence, queue->submitted);
@@ -326,6 +316,7 @@ static int collq_queue_sleep(struct collq_queue *queue, u64 sequence,
 						collq_queue_has_news(queue, sequence));
 
 	now = ktime_get();
+	deadline = min_t(u64, deadline, KTIME_MAX);
 	left = ktime_after(ns_to_ktime(deadline), now) ?
 	       ktime_sub(ns_to_ktime(deadline), now) : 0;
 	return wait_event_interruptible_hrtimeout(queue->wait,

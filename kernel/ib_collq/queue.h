@@ -26,7 +26,8 @@ struct collq_ring;
  * @peer_slot: slot of the peer's queue
  * @peer_generation: its generation
  * @pending_node: in the endpoint's list, if an ABORT waits for a slot of the
- *	send queue; under the endpoint's lock, as is @pending_imm
+ *	send queue, which holds a reference on @queue; under the endpoint's
+ *	lock, as is @pending_imm
  * @pending_imm: immediate data of that ABORT
  */
 struct collq_queue_link {
@@ -80,7 +81,7 @@ struct collq_submission {
  * @ring: gets the completions; named
  * @depth: unfinished submissions at a time; as many results are kept
  * @nr_slots: length of @submissions, a power of two
- * @nr_links: number of @links; changed under @lock
+ * @nr_links: number of @links
  * @links: where failures are sent to
  * @wait: woken at each completion
  * @deadline_work: fails what is late
@@ -114,7 +115,7 @@ struct collq_queue {
 	struct list_head run_node;
 	struct list_head park_node;
 
-	spinlock_t lock;		/* all that follows, nr_links */
+	spinlock_t lock;		/* all that follows */
 	u32 state;
 	int error;
 	bool dead;

@@ -62,18 +62,6 @@ struct collq_submission *collq_queue_current(struct collq_queue *queue)
 	return NULL;
 }
 
-static void collq_submission_drop_graph(struct collq_submission *sub)
-{
-	struct collq_graph *graph = sub->graph;
-	u32 i;
-
-	for (i = 0; i < graph->nr_waits; i++)
-		collq_counter_unclaim(graph->waits[i]);
-	atomic_dec(&graph->runs);
-	sub->graph = NULL;
-	collq_object_put(&graph->obj);
-}
-
 /**
  * collq_queue_complete - end a submission
  * @queue: the queue, locked
@@ -86,6 +74,7 @@ void collq_queue_complete(struct collq_queue *queue,
 			  struct collq_submission *sub,
 			  const struct collq_result *result)
 {
+	struct collq_graph *graph = sub->graph;
 	struct ib_collq_completion completion = {
 		.user_data = sub->user_data,
 		.sequence = sub->sequence,
@@ -99,7 +88,9 @@ void collq_queue_complete(struct collq_queue *queue,
 
 	lockdep_assert_held(&queue->lock);
 
-	collq_submission_drop_graph(sub);
+	/* Before anybody can know: it may be destroyed then. */
+	sub->graph = NULL;
+	atomic_dec(&graph->runs);
 	sub->result = *result;
 	WRITE_ONCE(sub->done, true);
 	queue->completed++;
@@ -111,6 +102,7 @@ void collq_queue_complete(struct collq_queue *queue,
 	collq_ring_post(queue->ring, &completion);
 	if (wq_has_sleeper(&queue->wait))
 		wake_up_all(&queue->wait);
+	collq_object_put(&graph->obj);
 }
 
 static struct collq_result collq_queue_result(struct collq_queue *queue,

@@ -261,6 +261,7 @@ int collq_ring_wait(struct collq_ring *ring, u64 deadline)
 					       (found = collq_ring_poll(ring)));
 	} else {
 		now = ktime_get();
+		deadline = min_t(u64, deadline, KTIME_MAX);
 		left = ktime_after(ns_to_ktime(deadline), now) ?
 		       ktime_sub(ns_to_ktime(deadline), now) : 0;
 		ret = wait_event_interruptible_hrtimeout(*wait,

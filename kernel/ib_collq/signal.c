@@ -74,11 +74,12 @@ int collq_signal_bind(struct collq_endpoint *ep, u16 slot, u16 generation,
 	/* If the endpoint fails from here on, it finds the counter itself. */
 	collq_engine_enter_bh();
 	spin_lock(&ep->lock);
-	counter->endpoint = ep;
 	counter->slot = slot;
 	counter->generation = generation;
+	collq_counter_bind(counter, ep, 0);
 	ep->slots[slot] = counter;
-	collq_counter_set_error(counter, collq_endpoint_error(ep));
+	if (ep->error)
+		collq_counter_set_error(counter, ep->error);
 	spin_unlock(&ep->lock);
 	collq_engine_exit_bh();
 	return 0;
@@ -98,6 +99,7 @@ int collq_signal_bind(struct collq_endpoint *ep, u16 slot, u16 generation,
 int collq_signal_unbind(struct collq_endpoint *ep, u16 slot, u16 generation)
 {
 	struct collq_counter *counter = NULL;
+	int err;
 
 	lockdep_assert_held(&ep->obj.ctx->mutex);
 
@@ -105,17 +107,13 @@ int collq_signal_unbind(struct collq_endpoint *ep, u16 slot, u16 generation)
 		counter = ep->slots[slot];
 	if (!counter || counter->generation != generation)
 		return -ENOENT;
-	if (READ_ONCE(counter->owner_runs))
-		return -EBUSY;
+	err = collq_counter_unbind(counter);
+	if (err)
+		return err;
 
 	spin_lock_bh(&ep->lock);
 	ep->slots[slot] = NULL;
-	counter->endpoint = NULL;
 	spin_unlock_bh(&ep->lock);
-
-	collq_engine_enter_bh();
-	collq_counter_set_error(counter, 0);
-	collq_engine_exit_bh();
 	collq_object_unname(&counter->obj);
 	collq_object_unname(&ep->obj);
 	return 0;

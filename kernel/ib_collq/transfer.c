@@ -59,12 +59,19 @@ static bool collq_endpoint_wants_completion(const struct collq_endpoint *ep)
 {
 	if (ep->sends_counter)
 		return true;
-	return ep->posted - ep->last_signaled >= (ep->attr.send_capacity + 1) / 2;
+	return ep->posted - ep->last_signaled >= ep->attr.send_capacity / 2;
+}
+
+/* The driver takes no more: the queue pair is of no use, whatever the reason. */
+static int collq_endpoint_post_failed(struct collq_endpoint *ep)
+{
+	collq_endpoint_fail_locked(ep, -ENETDOWN);
+	return -ENETDOWN;
 }
 
 /* Fills in what all sends have in common, and posts. */
 static int collq_endpoint_post(struct collq_endpoint *ep, struct ib_send_wr *wr,
-			       bool visible)
+			       bool visible, bool counted)
 {
 	struct collq_send *send = &ep->sends[ep->posted & ep->sends_mask];
 	int err;
@@ -72,12 +79,13 @@ static int collq_endpoint_post(struct collq_endpoint *ep, struct ib_send_wr *wr,
 	lockdep_assert_held(&ep->lock);
 
 	send->number = ep->posted;
+	send->counted = counted;
 	wr->wr_cqe = &send->cqe;
 	if (visible)
 		wr->send_flags |= IB_SEND_SIGNALED;
 	err = ib_post_send(ep->qp, wr, NULL);
 	if (unlikely(err))
-		return err;
+		return collq_endpoint_post_failed(ep);
 
 	ep->posted++;
 	ep->total_sends++;
@@ -124,7 +132,8 @@ int collq_endpoint_send(struct collq_endpoint *ep, struct collq_queue *queue,
 		ret = collq_endpoint_park(ep, queue);
 		goto out_unlock;
 	}
-	ret = collq_endpoint_post(ep, &wr, collq_endpoint_wants_completion(ep));
+	ret = collq_endpoint_post(ep, &wr, collq_endpoint_wants_completion(ep),
+				  ep->sends_counter);
 out_unlock:
 	spin_unlock(&ep->lock);
 	return ret;
@@ -147,7 +156,9 @@ int collq_endpoint_recv(struct collq_endpoint *ep, struct collq_queue *queue)
 		goto out_unlock;
 	}
 	ret = ib_post_recv(ep->qp, &wr, NULL);
-	if (!ret)
+	if (ret)
+		ret = collq_endpoint_post_failed(ep);
+	else
 		ep->recvs_posted++;
 out_unlock:
 	spin_unlock(&ep->lock);
@@ -162,7 +173,7 @@ int collq_endpoint_post_control(struct collq_endpoint *ep, u32 imm)
 		.ex.imm_data = cpu_to_be32(imm),
 	};
 
-	return collq_endpoint_post(ep, &wr, true);
+	return collq_endpoint_post(ep, &wr, true, false);
 }
 
 /* Asks the peer's queue pair for an acknowledgment, and nothing else. */
@@ -170,7 +181,7 @@ int collq_endpoint_post_probe(struct collq_endpoint *ep)
 {
 	struct ib_rdma_wr wr = { .wr.opcode = IB_WR_RDMA_WRITE };
 
-	return collq_endpoint_post(ep, &wr.wr, true);
+	return collq_endpoint_post(ep, &wr.wr, true, false);
 }
 
 /* All receives of a signal endpoint, before it's connected. */
@@ -207,11 +218,14 @@ void collq_endpoint_wake_waiters(struct collq_endpoint *ep)
 static void collq_endpoint_retire(struct collq_endpoint *ep,
 				  const struct collq_send *send)
 {
-	u32 done = send->number + 1 - ep->retired;
-
-	ep->retired += done;
-	if (ep->sends_counter)
-		collq_counter_raise(ep->sends_counter, done);
+	ep->retired = send->number + 1;
+	if (unlikely(ep->sends_counter)) {
+		/* All that are counted complete visibly, one by one. */
+		if (send->counted)
+			collq_counter_raise(ep->sends_counter, 1);
+		if (ep->state == IB_COLLQ_ENDPOINT_PEER_CLOSED)
+			collq_endpoint_end_sends_counter(ep);
+	}
 	if (unlikely(!list_empty(&ep->pending_aborts)))
 		collq_control_flush_aborts(ep);
 	if (unlikely(!list_empty(&ep->slot_waiters)))
@@ -239,14 +253,13 @@ void collq_endpoint_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	collq_engine_exit();
 }
 
-/* Gives a batch of receives back, once there is one. */
-static void collq_endpoint_repost(struct collq_endpoint *ep)
+/* Whether there is a batch of receives to give back. Endpoint lock held. */
+static bool collq_endpoint_repost_due(struct collq_endpoint *ep)
 {
 	if (++ep->recvs_consumed < COLLQ_REPOST_BATCH)
-		return;
+		return false;
 	ep->recvs_consumed = 0;
-	/* Fails only if the queue pair has, which then says so. */
-	ib_post_recv(ep->qp, &ep->repost[0], NULL);
+	return true;
 }
 
 static void collq_endpoint_message_done(struct collq_endpoint *ep)
@@ -264,6 +277,7 @@ void collq_endpoint_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		container_of(wc->wr_cqe, struct collq_endpoint, recv_cqe);
 	struct collq_queue *aborted = NULL;
 	u32 imm = be32_to_cpu(wc->ex.imm_data);
+	bool repost = false;
 	int error = 0;
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
@@ -277,7 +291,7 @@ void collq_endpoint_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (ep->attr.kind == IB_COLLQ_ENDPOINT_MESSAGE) {
 		collq_endpoint_message_done(ep);
 	} else {
-		collq_endpoint_repost(ep);
+		repost = collq_endpoint_repost_due(ep);
 		if (unlikely(!(wc->wc_flags & IB_WC_WITH_IMM)))
 			ep->dropped++;
 		else if (likely(imm >> IB_COLLQ_IMM_TYPE_SHIFT ==
@@ -293,4 +307,11 @@ void collq_endpoint_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		collq_object_put(&aborted->obj);
 	}
 	collq_engine_exit();
+
+	/*
+	 * After what the message has set going; there's room for a batch. Fails
+	 * only if the queue pair has, which then says so.
+	 */
+	if (repost)
+		ib_post_recv(ep->qp, &ep->repost[0], NULL);
 }

@@ -16,7 +16,7 @@
 #include "limits.h"
 #include "verbs.h"
 
-/* May sleep. Called under the device's SRCU, so that the device is there. */
+/* May sleep. Called with the device's mutex held and the device alive. */
 struct collq_verbs *collq_verbs_create(struct collq_device *cd)
 {
 	struct collq_verbs *verbs;
