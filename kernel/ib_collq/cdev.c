@@ -239,13 +239,15 @@ err_put:
 	return err;
 }
 
+typedef void (*collq_context_act)(struct collq_context *ctx);
+
 /*
  * Does something with each context, none of which can be new. The mutex isn't
  * held meanwhile: a context may be busy for a while, and others want to close
  * theirs.
  */
-static void collq_device_for_each_context(struct collq_device *cd,
-					  void (*act)(struct collq_context *ctx))
+static void collq_for_each_context(struct collq_device *cd,
+				   collq_context_act act)
 {
 	struct collq_context *ctx;
 	LIST_HEAD(todo);
@@ -280,12 +282,12 @@ void collq_device_remove(struct collq_device *cd)
 	mutex_lock(&cd->mutex);
 	WRITE_ONCE(cd->dead, true);
 	mutex_unlock(&cd->mutex);
-	collq_device_for_each_context(cd, collq_context_lose_device);
+	collq_for_each_context(cd, collq_context_lose_device);
 	synchronize_srcu(&cd->srcu);
 
 	/* The port may still work: peers are told, but not waited for long. */
 	collq_linger_hurry(cd);
-	collq_device_for_each_context(cd, collq_context_detach);
+	collq_for_each_context(cd, collq_context_detach);
 	wait_event_timeout(cd->verbs_gone, !atomic_read(&cd->nr_verbs),
 			   COLLQ_HURRY);
 	collq_linger_stop(cd);

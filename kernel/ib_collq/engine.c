@@ -61,7 +61,7 @@ void collq_engine_enter(void)
 	if (runner->depth++)
 		return;
 	/* One poll may bring hundreds of completions: they share a budget. */
-	if (runner->refilled != jiffies) {
+	if (time_after(jiffies, runner->refilled)) {
 		runner->refilled = jiffies;
 		runner->budget = COLLQ_ENGINE_BUDGET;
 	}
