@@ -239,15 +239,13 @@ err_put:
 	return err;
 }
 
-typedef void (*collq_context_act)(struct collq_context *ctx);
-
 /*
  * Does something with each context, none of which can be new. The mutex isn't
  * held meanwhile: a context may be busy for a while, and others want to close
  * theirs.
  */
-static void collq_for_each_context(struct collq_device *cd,
-				   collq_context_act act)
+static void collq_visit_contexts(struct collq_device *cd,
+				 void (*visit)(struct collq_context *ctx))
 {
 	struct collq_context *ctx;
 	LIST_HEAD(todo);
@@ -259,7 +257,7 @@ static void collq_for_each_context(struct collq_device *cd,
 		list_move_tail(&ctx->node, &cd->contexts);
 		collq_context_get(ctx);
 		mutex_unlock(&cd->mutex);
-		act(ctx);
+		visit(ctx);
 		collq_context_put(ctx);
 		mutex_lock(&cd->mutex);
 	}
@@ -282,12 +280,12 @@ void collq_device_remove(struct collq_device *cd)
 	mutex_lock(&cd->mutex);
 	WRITE_ONCE(cd->dead, true);
 	mutex_unlock(&cd->mutex);
-	collq_for_each_context(cd, collq_context_lose_device);
+	collq_visit_contexts(cd, collq_context_lose_device);
 	synchronize_srcu(&cd->srcu);
 
 	/* The port may still work: peers are told, but not waited for long. */
 	collq_linger_hurry(cd);
-	collq_for_each_context(cd, collq_context_detach);
+	collq_visit_contexts(cd, collq_context_detach);
 	wait_event_timeout(cd->verbs_gone, !atomic_read(&cd->nr_verbs),
 			   COLLQ_HURRY);
 	collq_linger_stop(cd);
