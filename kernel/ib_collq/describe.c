@@ -6,6 +6,7 @@
 #include <linux/mm.h>
 #include <linux/uaccess.h>
 
+#include "clock.h"
 #include "context.h"
 #include "counter.h"
 #include "endpoint.h"
@@ -154,6 +155,7 @@ static int collq_describe_queue(struct collq_description *d,
 			return err;
 	}
 	collq_queue_info(queue, &info);
+	info.since = collq_clock_from_host(info.since);
 	return collq_put_info(d, &info, sizeof(info));
 }
 

@@ -254,7 +254,7 @@ void collq_endpoint_teardown(struct collq_endpoint *ep)
 	if (cancel_work_sync(&ep->event_work))
 		collq_object_put(&ep->obj);
 	collq_cq_put(&ep->verbs->device->cqs, ep->cq, ep->cq_depth);
-	collq_verbs_drop_endpoint(ep->verbs);
+	collq_verbs_drop_endpoint(ep->verbs, ep->cq_depth);
 	ep->qp = NULL;
 }
 
@@ -466,7 +466,7 @@ collq_endpoint_create(struct collq_context *ctx,
 
 	ep->verbs = ctx->verbs;
 	ep->cq_depth = ep->send_depth + ep->recv_depth + 2;
-	err = collq_verbs_add_endpoint(ep->verbs);
+	err = collq_verbs_add_endpoint(ep->verbs, ep->cq_depth);
 	if (err)
 		goto err_abort;
 	/* In the same one a message isn't overtaken by CLOSE. */
@@ -498,7 +498,7 @@ err_destroy_qp:
 err_put_cq:
 	collq_cq_put(&ep->verbs->device->cqs, ep->cq, ep->cq_depth);
 err_drop_verbs:
-	collq_verbs_drop_endpoint(ep->verbs);
+	collq_verbs_drop_endpoint(ep->verbs, ep->cq_depth);
 err_abort:
 	collq_object_abort(&ep->obj);
 err_free_sends:

@@ -14,6 +14,7 @@
 
 #include <rdma/ib_verbs.h>
 
+#include "clock.h"
 #include "context.h"
 #include "counter.h"
 #include "device.h"
@@ -300,7 +301,7 @@ static int collq_submit(struct collq_context *ctx, struct collq_queue *queue,
 {
 	struct collq_submit submit = {
 		.user_data = attr->user_data,
-		.deadline = attr->deadline,
+		.deadline = collq_clock_to_host(attr->deadline),
 	};
 	struct collq_object *graph;
 	int err;
@@ -345,7 +346,8 @@ static int collq_ioctl_wait(struct collq_ioctl *io)
 					IB_COLLQ_OBJECT_RING);
 		if (!obj)
 			return -ENOENT;
-		err = collq_ring_wait(collq_ring_of(obj), attr->deadline);
+		err = collq_ring_wait(collq_ring_of(obj),
+				      collq_clock_to_host(attr->deadline));
 		collq_object_put(obj);
 		return err;
 	}
@@ -354,7 +356,7 @@ static int collq_ioctl_wait(struct collq_ioctl *io)
 	if (!obj)
 		return -ENOENT;
 	err = collq_queue_wait(collq_queue_of(obj), attr->sequence,
-			       attr->deadline, &result);
+			       collq_clock_to_host(attr->deadline), &result);
 	collq_object_put(obj);
 	attr->status = result.status;
 	attr->task = result.task;
@@ -397,7 +399,8 @@ static int collq_ioctl_submit_wait(struct collq_context *ctx,
 			err = -EFAULT;
 	}
 	if (!err)
-		err = collq_queue_wait(queue, attr.sequence, attr.wait_deadline,
+		err = collq_queue_wait(queue, attr.sequence,
+				       collq_clock_to_host(attr.wait_deadline),
 				       &result);
 	collq_object_put(obj);
 

@@ -80,18 +80,27 @@ int collq_verbs_look_at_port(struct collq_verbs *verbs, u32 port)
 	return 0;
 }
 
-/* Room for one more queue pair, which then has a reference: 0 or -ENOSPC. */
-int collq_verbs_add_endpoint(struct collq_verbs *verbs)
+/*
+ * Room for one more queue pair, of that depth on both sides together, which then
+ * has a reference: 0 or -ENOSPC.
+ */
+int collq_verbs_add_endpoint(struct collq_verbs *verbs, unsigned int depth)
 {
 	if (!atomic_add_unless(&verbs->nr_endpoints, 1, COLLQ_MAX_ENDPOINTS))
 		return -ENOSPC;
+	if (atomic_add_return(depth, &verbs->nr_slots) > COLLQ_MAX_QP_SLOTS) {
+		atomic_sub(depth, &verbs->nr_slots);
+		atomic_dec(&verbs->nr_endpoints);
+		return -ENOSPC;
+	}
 	kref_get(&verbs->refs);
 	return 0;
 }
 
 /* The queue pair is destroyed. May sleep. */
-void collq_verbs_drop_endpoint(struct collq_verbs *verbs)
+void collq_verbs_drop_endpoint(struct collq_verbs *verbs, unsigned int depth)
 {
+	atomic_sub(depth, &verbs->nr_slots);
 	atomic_dec(&verbs->nr_endpoints);
 	collq_verbs_put(verbs);
 }

@@ -15,6 +15,8 @@ struct collq_device;
  * @device: the device; referenced
  * @pd: the protection domain, never shared with another context
  * @nr_endpoints: queue pairs that exist
+ * @nr_slots: slots of their send and receive queues, which drivers allocate
+ *	without charging anybody
  * @port: the port that is remembered, or 0; under ctx->mutex
  * @port_until: for how long, in jiffies
  * @port_mtu: its active MTU
@@ -25,6 +27,7 @@ struct collq_verbs {
 	struct collq_device *device;
 	struct ib_pd *pd;
 	atomic_t nr_endpoints;
+	atomic_t nr_slots;
 	u32 port;
 	unsigned long port_until;
 	enum ib_mtu port_mtu;
@@ -34,7 +37,7 @@ struct collq_verbs {
 struct collq_verbs *collq_verbs_create(struct collq_device *cd);
 void collq_verbs_put(struct collq_verbs *verbs);
 int collq_verbs_look_at_port(struct collq_verbs *verbs, u32 port);
-int collq_verbs_add_endpoint(struct collq_verbs *verbs);
-void collq_verbs_drop_endpoint(struct collq_verbs *verbs);
+int collq_verbs_add_endpoint(struct collq_verbs *verbs, unsigned int depth);
+void collq_verbs_drop_endpoint(struct collq_verbs *verbs, unsigned int depth);
 
 #endif /* COLLQ_VERBS_H */

@@ -72,11 +72,15 @@ struct ib_collq_endpoint_create {
  * @flags: must be 0
  * @address: the &struct ib_collq_address of the peer's endpoint
  *
- * -EINVAL if the address is malformed or of another kind, -EBUSY if the
- * endpoint is connected already, -ETIMEDOUT if the peer's host can't be
- * resolved within a second. A well-formed address that is false shows as a
- * transport error within detection time. Receives are posted by the time that
- * this returns.
+ * -EINVAL if the address is malformed, of another kind or link layer, or of a
+ * multicast group; -EBUSY if the endpoint is connected already; -ETIMEDOUT if
+ * the peer's host doesn't answer within a second, -EHOSTUNREACH if there's no
+ * way to it; -EADDRNOTAVAIL if the own GID has changed since the endpoint was
+ * made. A well-formed address that is false shows as a transport error within
+ * detection time, as soon as something is sent; but a start packet sequence
+ * number ahead of the true one makes the receiver take messages for repetitions,
+ * acknowledge and drop them, so that only a deadline ends the waiting. Receives
+ * are posted by the time that this returns.
  */
 struct ib_collq_endpoint_connect {
 	__u32 endpoint;

@@ -23,7 +23,9 @@
  * @__reserved: must be 0
  *
  * Makes a ring for the completions of any number of queues. poll() on the
- * context's descriptor reports POLLIN while one of its rings has entries.
+ * context's descriptor reports POLLIN while one of its rings has entries. A
+ * mapping holds the descriptor open: the context goes when that is closed and
+ * all rings are unmapped.
  */
 struct ib_collq_ring_create {
 	__u32 size;
