@@ -195,6 +195,17 @@ static bool messages_differ(const struct row *row)
 	return true;
 }
 
+/* collq_start_wait() is one. */
+static bool syscalls_differ(const struct row *row)
+{
+	double witnessed = row->result->syscalls_per_barrier;
+
+	if (isnan(witnessed) || witnessed == 1)
+		return false;
+	complain("%.10g system calls per barrier and rank, not 1", witnessed);
+	return true;
+}
+
 static enum row_end judge(struct row *row)
 {
 	bool odd;
@@ -202,6 +213,7 @@ static enum row_end judge(struct row *row)
 	count_violations(row);
 	odd = rnr_grew(row);
 	odd |= messages_differ(row);
+	odd |= syscalls_differ(row);
 	if (row->result->violations)
 		progress_end("%" PRIu64 " violations", row->result->violations);
 	else
