@@ -27,6 +27,12 @@ static int query(struct collq_context *ctx)
 	err = collq_query(ctx, &ctx->limits);
 	if (err)
 		return err;
+	/* Found by number: whether it's the one that was meant only it can tell. */
+	if (strcmp((const char *)ctx->limits.device, ctx->device)) {
+		collq_error("%s: the kernel led to %s", ctx->device,
+			    (const char *)ctx->limits.device);
+		return -ENXIO;
+	}
 	if (ctx->limits.abi_version != IB_COLLQ_ABI_VERSION) {
 		collq_error("%s: the module's ABI has version %u, this library's %u",
 			    ctx->device, ctx->limits.abi_version, IB_COLLQ_ABI_VERSION);

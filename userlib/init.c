@@ -246,8 +246,10 @@ static int read_headers(struct collq_request *req)
 	req->most_bytes = 0;
 	for (rank = 0; rank < comm->size; rank++) {
 		collq_message_get_header(collq_exchange_block(comm, rank), &header);
-		if (header.bytes > req->most_bytes)
+		if (header.bytes <= COLLQ_MESSAGE_MAX && header.bytes > req->most_bytes)
 			req->most_bytes = header.bytes;
+		if (!err && header.bytes > COLLQ_MESSAGE_MAX)
+			err = -EPROTO;
 		if (!err && header.magic != COLLQ_MESSAGE_MAGIC)
 			err = -EPROTO;
 		if (!err && header.status)

@@ -16,6 +16,9 @@
 
 #define COLLQ_MESSAGE_MAGIC	0x31514c43U	/* "CLQ1" */
 
+/* Records that a rank may have; what other processes say isn't trusted. */
+#define COLLQ_MESSAGE_MAX	(16U << 20)
+
 /* The same on all ranks, up to @status */
 struct collq_message_header {
 	uint32_t magic;

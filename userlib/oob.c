@@ -10,6 +10,12 @@
 
 #include "comm.h"
 
+/* What a callback may return: anything else is no errno, or not this one's. */
+static int sane(int err)
+{
+	return err > 0 || err == -EINPROGRESS ? -EPROTO : err;
+}
+
 int collq_exchange_begin(struct collq_comm *comm)
 {
 	int err;
@@ -19,8 +25,8 @@ int collq_exchange_begin(struct collq_comm *comm)
 		memcpy(comm->recv, comm->send, comm->block);
 		return 0;
 	}
-	err = comm->oob.allgather(comm->oob.arg, comm->send, comm->recv, comm->block,
-				  &comm->oob_request);
+	err = sane(comm->oob.allgather(comm->oob.arg, comm->send, comm->recv, comm->block,
+				       &comm->oob_request));
 	if (err)
 		comm->broken = true;
 	else
@@ -37,6 +43,7 @@ int collq_exchange_test(struct collq_comm *comm)
 	err = comm->oob.test(comm->oob.arg, comm->oob_request);
 	if (err == -EINPROGRESS)
 		return err;
+	err = sane(err);
 	comm->oob.free(comm->oob.arg, comm->oob_request);
 	comm->exchanging = false;
 	if (err)

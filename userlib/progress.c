@@ -63,15 +63,6 @@ out:
 	return err;
 }
 
-void collq_progress_unregister(struct collq_request *req)
-{
-	struct collq_context *ctx = req->ctx;
-
-	pthread_mutex_lock(&ctx->lock);
-	collq_slots_put(&ctx->ids, req->id);
-	pthread_mutex_unlock(&ctx->lock);
-}
-
 uint64_t collq_progress_tag(const struct collq_request *req)
 {
 	return (uint64_t)req->id << 16 | req->generation;
@@ -121,6 +112,18 @@ static void heed_all(struct collq_context *ctx)
 	while (collq_ring_next(ctx->ring, &entry))
 		heed(ctx, &entry);
 	release(ctx);
+}
+
+void collq_progress_unregister(struct collq_request *req)
+{
+	struct collq_context *ctx = req->ctx;
+
+	pthread_mutex_lock(&ctx->lock);
+	/* Else the completion of a run that was cancelled keeps the descriptor readable. */
+	if (ctx->ring)
+		heed_all(ctx);
+	collq_slots_put(&ctx->ids, req->id);
+	pthread_mutex_unlock(&ctx->lock);
 }
 
 static void add_sleeper(struct collq_context *ctx, struct collq_sleeper *sleeper)
