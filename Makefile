@@ -8,6 +8,13 @@
 # machine happens to run, because the VM boots that kernel; only "make install"
 # looks at the running kernel.
 
+ifneq ($(words $(CURDIR))$(findstring :,$(CURDIR)),1)
+$(error The kernel's build can't work in '$(CURDIR)': move the tree to a path without spaces and colons)
+endif
+
+# modinfo, depmod and ldconfig are where an ordinary user's PATH does not lead.
+export PATH := $(PATH):/usr/sbin:/sbin
+
 KVER := $(shell tools/ksrc version 2>/dev/null)
 
 # install: for a KDIR that was asked for, else for the running kernel, else for
@@ -74,6 +81,7 @@ deps:
 install: install-module
 	+$(MAKE) -C userlib install
 	+$(MAKE) -C tools install
+	if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 
 install-module: KDIR := $(INSTALL_KDIR)
 install-module: module

@@ -29,8 +29,12 @@ initrd() {
 			echo "$name" >>"$dir/modules/order"
 		done
 		(cd "$dir" && find . | cpio -o -H newc --quiet) >"$job/initrd.cpio"
-		mv "$job/initrd.cpio" "$file.$$"
-		mv "$file.$$" "$file"
+		# Only a complete one may ever have the name.
+		if ! cp "$job/initrd.cpio" "$file.$$" || ! mv "$file.$$" "$file"; then
+			rm -f "$file.$$"
+			return 1
+		fi
+		rm "$job/initrd.cpio"
 		rm -rf "$dir"
 	fi
 	echo "$file"
@@ -60,7 +64,8 @@ qemu_base() {
 
 # kvm_works: does this kernel boot under KVM on this machine?  A device node
 # says little (nested virtualisation may offer one and hang), so boot it once,
-# with a time limit, and remember the answer for this host kernel and QEMU.
+# with a time limit, and remember the answer for this host kernel and QEMU: a
+# "no" for a day, as the host may just have been busy.
 kvm_works() {
 	local key answer qemu
 
@@ -68,7 +73,8 @@ kvm_works() {
 	key=$(uname -nrv; qemu-system-x86_64 --version; grep -m 1 'model name' /proc/cpuinfo)
 	key=$(sha256sum <<<"$key")
 	answer=$kernel/kvm-${key:0:16}
-	if [ ! -e "$answer" ]; then
+	if [ ! -e "$answer" ] ||
+	   { [ "$(<"$answer")" != yes ] && [ -n "$(find "$answer" -mmin +1440)" ]; }; then
 		note "trying once whether KVM boots Linux $version (up to 20 s)"
 		qemu_base
 		timeout -k 2 20 "${qemu[@]}" -accel kvm -cpu host -m 512 -serial stdio \
@@ -108,21 +114,21 @@ choose_accel() {
 # files, which take everything the guest sends at once: with a pipe, what a slow
 # reader has not fetched yet is lost when the VM ends.
 qemu_args() {
-	local append port share="security_model=none,readonly=on,multidevs=remap"
+	local append port at=${job//,/,,} share="security_model=none,readonly=on,multidevs=remap"
 
 	append="console=ttyS0 loglevel=5 panic=-1 oops=panic printk.devkmsg=on"
 	append+=" log_buf_len=16M mitigations=off tsc=reliable"
 	qemu_base
 	qemu+=("${accel[@]}" -smp "$cpus" -m "$mem"
 	       -virtfs "local,path=/,mount_tag=root,$share"
-	       -virtfs "local,path=${job//,/,,},mount_tag=job,$share"
+	       -virtfs "local,path=$at,mount_tag=job,$share"
 	       -serial "file:$job/serial"
 	       -device virtio-serial-pci
 	       -chardev "stdio,id=in,signal=off"
-	       -chardev "pipe,id=status,path=$job/status"
+	       -chardev "pipe,id=status,path=$at/status"
 	       -append "$append")
 	for port in out err log; do
-		qemu+=(-chardev "file,id=$port,path=$job/$port")
+		qemu+=(-chardev "file,id=$port,path=$at/$port")
 	done
 	for port in in out err log status; do
 		qemu+=(-device "virtserialport,chardev=$port,name=$port")
