@@ -8,6 +8,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <infiniband/verbs.h>
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -317,6 +318,95 @@ TEST_F(forge, abort_codes)
 			TH_LOG("code %u", codes[i].code);
 		EXPECT_EQ(self->a.endpoint, completion.endpoint);
 	}
+}
+
+/* Says ABORT to one slot, over and over. */
+struct flood {
+	struct ibv_qp *qp;
+	struct ibv_cq *cq;
+	__u32 immediate;
+	bool stop;
+	int err;
+};
+
+static void *flood_run(void *data)
+{
+	struct flood *flood = data;
+
+	while (!flood->err && !__atomic_load_n(&flood->stop, __ATOMIC_RELAXED))
+		flood->err = send_immediate(flood->qp, flood->cq, flood->immediate);
+	return NULL;
+}
+
+/* Nobody sees a queue that isn't made in the end: the second abort slot is taken. */
+TEST_F(forge, abort_of_a_queue_that_is_not_made)
+{
+	const struct ib_collq_queue_endpoint links[] = {
+		{ .endpoint = self->a.endpoint, .abort_slot = 100, .abort_generation = 1 },
+		{ .endpoint = self->a.endpoint, .abort_slot = RAW_ABORT_SLOT },
+	};
+	struct flood flood = {
+		.qp = self->qp,
+		.cq = self->cq,
+		.immediate = abort_of(100, 1, IB_COLLQ_ERROR_CANCELED),
+	};
+	pthread_t thread;
+	int i, ret, queue;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, flood_run, &flood));
+	for (i = 0; i < 20000; i++) {
+		ret = raw_queue_create(self->a.fd, self->a.ring.id, 1, links, 2);
+		if (ret != -EBUSY)
+			break;
+	}
+	__atomic_store_n(&flood.stop, true, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	EXPECT_EQ(-EBUSY, ret);
+	EXPECT_EQ(0, flood.err);
+	/* Not one was for anybody. */
+	EXPECT_TRUE(RAW_EVENTUALLY(raw_endpoint_info(self->a.fd, self->a.endpoint).messages ==
+				   raw_endpoint_info(self->a.fd, self->a.endpoint).dropped));
+	EXPECT_LT(0, raw_endpoint_info(self->a.fd, self->a.endpoint).dropped);
+
+	/* The slot is free, and good for one that is made. */
+	queue = raw_queue_create(self->a.fd, self->a.ring.id, 1, links, 1);
+	ASSERT_LT(0, queue);
+	EXPECT_TRUE(raw_queue_in_state(self->a.fd, queue, IB_COLLQ_QUEUE_IDLE));
+	ASSERT_EQ(0, SEND(flood.immediate));
+	EXPECT_TRUE(RAW_EVENTUALLY(raw_queue_in_state(self->a.fd, queue,
+						      IB_COLLQ_QUEUE_FAILED)));
+}
+
+/* What is in flight when the peer says CLOSE is still delivered. */
+TEST_F(forge, close_before_the_acknowledgment)
+{
+	int sends = raw_counter_create(self->a.fd, IB_COLLQ_SOURCE_SENDS, self->a.endpoint);
+	struct ib_collq_task tasks[18];
+	struct ibv_recv_wr receive = {}, *bad;
+	int graph, more, status, i;
+	__u64 sequence;
+
+	/* One more than there are receives: it is retried until there is another. */
+	for (i = 0; i < 17; i++)
+		tasks[i] = raw_signal(self->a.endpoint, RAW_SLOT, RAW_GENERATION);
+	tasks[17] = raw_wait_for(sends, 17);
+	graph = raw_graph_create(self->a.fd, tasks, 18);
+	more = raw_graph_create(self->a.fd, (struct ib_collq_task[]) { raw_wait_for(sends, 1) },
+				1);
+	ASSERT_EQ(0, raw_submit(self->a.fd, self->a.queue, graph, 0, 0, &sequence));
+	ASSERT_TRUE(RAW_EVENTUALLY(raw_counter_raised(self->a.fd, sends) == 16));
+	ASSERT_EQ(0, SEND(CLOSE));
+	ASSERT_TRUE(RAW_EVENTUALLY(raw_endpoint_info(self->a.fd, self->a.endpoint).state ==
+				   IB_COLLQ_ENDPOINT_PEER_CLOSED));
+	for (i = 0; i < 50; i++)
+		raw_nap();
+	EXPECT_TRUE(raw_queue_in_state(self->a.fd, self->a.queue, IB_COLLQ_QUEUE_WAITING));
+	ASSERT_EQ(0, ibv_post_recv(self->qp, &receive, &bad));
+	ASSERT_EQ(0, raw_result(self->a.fd, self->a.queue, sequence, &status));
+	EXPECT_EQ(0, status);
+	/* Now nothing is in flight, and nothing more will come. */
+	ASSERT_EQ(0, raw_run(self->a.fd, self->a.queue, more, &status));
+	EXPECT_EQ(-ECONNRESET, status);
 }
 
 /* An operation of zero length asks for an answer and nothing else. */

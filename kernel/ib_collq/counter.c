@@ -215,9 +215,6 @@ int collq_counter_consume(struct collq_counter *counter, u64 count,
 		ret = 0;
 	} else if (counter->error) {
 		ret = counter->error;
-	} else if (counter->waiter) {
-		/* Its claim was lost when another submission was cancelled. */
-		ret = -EBUSY;
 	} else {
 		collq_object_get(&queue->obj);
 		counter->waiter = queue;

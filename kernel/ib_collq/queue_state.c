@@ -42,6 +42,23 @@ bool collq_queue_running(const struct collq_queue *queue)
 	       queue->state != IB_COLLQ_QUEUE_FAILED;
 }
 
+/*
+ * The queue has passed a submission. One that was taken out keeps its graph, and
+ * with it the claim on counters, until then: those before it may have been
+ * submitted under the same claim.
+ */
+static void collq_queue_pass(struct collq_queue *queue,
+			     struct collq_submission *sub)
+{
+	struct collq_graph *graph = sub->graph;
+
+	sub->graph = NULL;
+	atomic_dec(&graph->runs);
+	collq_object_put(&graph->obj);
+	queue->current_seq++;
+	queue->task = 0;
+}
+
 /* The submission to go on with, or NULL if there's nothing to run. */
 struct collq_submission *collq_queue_current(struct collq_queue *queue)
 {
@@ -51,12 +68,13 @@ struct collq_submission *collq_queue_current(struct collq_queue *queue)
 
 	if (unlikely(queue->error))
 		return NULL;
-	for (; queue->current_seq <= queue->submitted; queue->current_seq++) {
+	while (queue->current_seq <= queue->submitted) {
 		sub = collq_queue_slot(queue, queue->current_seq);
 		if (likely(!sub->done)) {
 			collq_queue_set_state(queue, IB_COLLQ_QUEUE_RUNNING);
 			return sub;
 		}
+		collq_queue_pass(queue, sub);
 	}
 	collq_queue_set_state(queue, IB_COLLQ_QUEUE_IDLE);
 	return NULL;
@@ -75,6 +93,7 @@ void collq_queue_complete(struct collq_queue *queue,
 			  const struct collq_result *result)
 {
 	struct collq_graph *graph = sub->graph;
+	bool current_one = sub->sequence == queue->current_seq;
 	struct ib_collq_completion completion = {
 		.user_data = sub->user_data,
 		.sequence = sub->sequence,
@@ -88,16 +107,13 @@ void collq_queue_complete(struct collq_queue *queue,
 
 	lockdep_assert_held(&queue->lock);
 
-	/* Before anybody can know: it may be destroyed then. */
-	sub->graph = NULL;
-	atomic_dec(&graph->runs);
+	/* Kept until the end; and let go before anybody can know. */
+	collq_object_get(&graph->obj);
+	if (current_one)
+		collq_queue_pass(queue, sub);
 	sub->result = *result;
 	WRITE_ONCE(sub->done, true);
 	queue->completed++;
-	if (sub->sequence == queue->current_seq) {
-		queue->current_seq++;
-		queue->task = 0;
-	}
 
 	collq_ring_post(queue->ring, &completion);
 	if (wq_has_sleeper(&queue->wait))
@@ -162,7 +178,6 @@ void collq_queue_fail_locked(struct collq_queue *queue, int error,
 {
 	struct collq_result result = collq_queue_result(queue, error, from);
 	struct collq_submission *sub;
-	u64 sequence;
 	u32 i;
 
 	lockdep_assert_held(&queue->lock);
@@ -172,10 +187,11 @@ void collq_queue_fail_locked(struct collq_queue *queue, int error,
 	collq_queue_unpark(queue);
 	queue->error = error;
 
-	for (sequence = queue->current_seq; sequence <= queue->submitted;
-	     sequence++) {
-		sub = collq_queue_slot(queue, sequence);
-		if (!sub->done)
+	while (queue->current_seq <= queue->submitted) {
+		sub = collq_queue_slot(queue, queue->current_seq);
+		if (sub->done)
+			collq_queue_pass(queue, sub);
+		else
 			collq_queue_complete(queue, sub, &result);
 		if (error != -ENODEV)
 			result.status = -ECANCELED;

@@ -414,7 +414,8 @@ struct ib_collq_queue_submit_wait {
  *
  * Completes the submission with -ECANCELED. If its graph is running, the queue
  * has failed (see &struct ib_collq_queue_create); one that has not begun is
- * taken out and the queue goes on. -ENOENT if the submission has ended.
+ * taken out and the queue goes on, but its graph counts as in use until those
+ * submitted before it have ended. -ENOENT if the submission has ended.
  */
 struct ib_collq_queue_cancel {
 	__u32 size;
