@@ -11,7 +11,7 @@
 #define COLLQ_MAX_ID			0xfffff	/* ids go round after this */
 #define COLLQ_MAX_ENDPOINTS		4096
 #define COLLQ_MAX_CAPACITY		4096
-#define COLLQ_MAX_QP_SLOTS		(1 << 19)	/* of all endpoints together */
+#define COLLQ_MAX_QP_SLOTS		524288	/* of all endpoints together */
 #define COLLQ_MAX_SLOTS			16384
 #define COLLQ_MAX_TASKS			65536
 #define COLLQ_MAX_SGES			65536

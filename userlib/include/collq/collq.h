@@ -394,8 +394,8 @@ int collq_waitany(struct collq_request *const requests[], uint32_t nr, uint32_t 
  * May be called from any thread, and from a signal handler, while another thread
  * waits for the run. It may come before a collq_start_wait() that has begun has
  * reached the kernel: then it finds no run (-ENOENT), and is to be repeated. Not
- * at the same time as collq_request_free(). The run is still to be seen to end by collq_test() or the
- * like, and may turn out to have been quicker.
+ * at the same time as collq_request_free(). The run is still to be seen to end by
+ * collq_test() or the like, and may turn out to have been quicker.
  *
  * Return: 0, -ENOENT if no run is going on, or -EAGAIN if the request isn't
  * initialised yet.
