@@ -275,7 +275,17 @@ MEMBER(object_describe, info_size, 24);
 MEMBER(object_describe, entry_size, 28);
 MEMBER(object_describe, entries, 32);
 MEMBER(object_describe, nr, 40);
-MEMBER(object_describe, __reserved, 44);
+MEMBER(object_describe, context, 44);
+
+STRUCT(context_describe, 48);
+MEMBER(context_describe, size, 0);
+MEMBER(context_describe, flags, 4);
+MEMBER(context_describe, id, 8);
+MEMBER(context_describe, nr_objects, 12);
+MEMBER(context_describe, pid, 16);
+MEMBER(context_describe, uid, 20);
+MEMBER(context_describe, created, 24);
+MEMBER(context_describe, comm, 32);
 
 STRUCT(endpoint_info, 368);
 MEMBER(endpoint_info, create, 0);
@@ -362,6 +372,7 @@ VALUE(IB_COLLQ_QUERY, 0xc500);
 VALUE(IB_COLLQ_OBJECT_DESCRIBE, 0xc501);
 VALUE(IB_COLLQ_OBJECT_DESTROY, 0xc502);
 VALUE(IB_COLLQ_OBJECT_RESET, 0xc503);
+VALUE(IB_COLLQ_CONTEXT_DESCRIBE, 0xc504);
 VALUE(IB_COLLQ_REGION_CREATE, 0xc508);
 VALUE(IB_COLLQ_ZONE_OFFER, 0xc509);
 VALUE(IB_COLLQ_ENDPOINT_CREATE, 0xc510);

@@ -201,7 +201,11 @@ FIXTURE_VARIANT_ADD(range, max_recv_sge_beyond) {
 };
 
 FIXTURE_VARIANT_ADD(range, probe_ms) {
-	.offset = OFFSET(probe_ms), .size = SIZE(probe_ms), .value = 1, .err = -EOPNOTSUPP,
+	.offset = OFFSET(probe_ms), .size = SIZE(probe_ms), .value = 9, .err = -EINVAL,
+};
+
+FIXTURE_VARIANT_ADD(range, probe_ms_beyond) {
+	.offset = OFFSET(probe_ms), .size = SIZE(probe_ms), .value = 3600001, .err = -EINVAL,
 };
 
 FIXTURE_VARIANT_ADD(range, flags) {

@@ -101,7 +101,8 @@ FIXTURE_VARIANT(refused) {
 
 #define REFUSED(why, has, may)	.reason = IB_COLLQ_REFUSED_##why, .needed = (has), .limit = (may)
 
-#define FEATURES	(IB_COLLQ_FEATURE_SIGNAL | IB_COLLQ_FEATURE_MESSAGE)
+#define FEATURES	(IB_COLLQ_FEATURE_SIGNAL | IB_COLLQ_FEATURE_MESSAGE |	\
+			 IB_COLLQ_FEATURE_RESET | IB_COLLQ_FEATURE_PROBE)
 
 FIXTURE_VARIANT_ADD(refused, opcode) {
 	.task = { .opcode = 7, .object = SIGNAL_ENDPOINT },

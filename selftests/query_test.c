@@ -34,7 +34,8 @@ TEST_F(context, query)
 	EXPECT_EQ(sizeof(query), query.size);
 	EXPECT_EQ(IB_COLLQ_ABI_VERSION, query.abi_version);
 	EXPECT_EQ(IB_COLLQ_PROTOCOL_VERSION, query.protocol_version);
-	EXPECT_EQ(IB_COLLQ_FEATURE_SIGNAL | IB_COLLQ_FEATURE_MESSAGE, query.features);
+	EXPECT_EQ(IB_COLLQ_FEATURE_SIGNAL | IB_COLLQ_FEATURE_MESSAGE |
+		  IB_COLLQ_FEATURE_RESET | IB_COLLQ_FEATURE_PROBE, query.features);
 	EXPECT_EQ(0, query.max_message);
 	EXPECT_STREQ(RAW_DEVICE, (const char *)query.device);
 	EXPECT_EQ(1, query.nr_ports);

@@ -55,6 +55,7 @@ struct command {
 		struct ib_collq_queue_submit_wait submit_wait;
 		struct ib_collq_queue_cancel cancel;
 		struct ib_collq_object_reset reset;
+		struct ib_collq_context_describe context;
 		struct ib_collq_region_create region;
 		struct ib_collq_zone_offer zone;
 	};
@@ -96,7 +97,8 @@ static struct command commands[] = {
 	{ ENTRY(SLOT_UNBIND, slot_bind), .bind = { .endpoint = ENDPOINT, .slot = 1 } },
 	{ ENTRY(COUNTER_CREATE, counter_create), .counter = { .source = IB_COLLQ_SOURCE_USER } },
 	{ ENTRY(OBJECT_DESTROY, object_destroy), .destroy = { .id = SIGNAL_COUNTER } },
-	{ TOP(OBJECT_RESET, object_reset), .ret = -EOPNOTSUPP, .reset = { .id = QUEUE } },
+	{ TOP(OBJECT_RESET, object_reset), .reset = { .id = QUEUE } },
+	{ TOP(CONTEXT_DESCRIBE, context_describe) },
 	{ TOP(REGION_CREATE, region_create), .ret = -EOPNOTSUPP,
 	  .region = { .type = IB_COLLQ_REGION_USER, .length = 4096 } },
 	{ TOP(ZONE_OFFER, zone_offer), .ret = -EOPNOTSUPP,
@@ -495,6 +497,22 @@ FIXTURE_VARIANT_ADD(member, counter_create_last_flag) {
 	IB_COLLQ_COUNTER_CREATE, AT(counter_create, flags), 1U << 31, -EOPNOTSUPP,
 };
 
+FIXTURE_VARIANT_ADD(member, object_reset_id) {
+	IB_COLLQ_OBJECT_RESET, AT(object_reset, id), 1U << 31, -ENOENT,
+};
+
+FIXTURE_VARIANT_ADD(member, object_reset_reserved) {
+	IB_COLLQ_OBJECT_RESET, AT(object_reset, __reserved), 1, -EINVAL,
+};
+
+FIXTURE_VARIANT_ADD(member, context_describe_flags) {
+	IB_COLLQ_CONTEXT_DESCRIBE, AT(context_describe, flags), 2, -EOPNOTSUPP,
+};
+
+FIXTURE_VARIANT_ADD(member, context_describe_id) {
+	IB_COLLQ_CONTEXT_DESCRIBE, AT(context_describe, id), 1U << 31, -ENOENT,
+};
+
 FIXTURE_VARIANT_ADD(member, object_reset_flags) {
 	IB_COLLQ_OBJECT_RESET, AT(object_reset, flags), 1, -EOPNOTSUPP,
 };
@@ -543,8 +561,8 @@ FIXTURE_VARIANT_ADD(member, queue_create_reserved) {
 	IB_COLLQ_QUEUE_CREATE, AT(queue_create, __reserved), 1U << 31, -EINVAL,
 };
 
-FIXTURE_VARIANT_ADD(member, object_describe_reserved) {
-	IB_COLLQ_OBJECT_DESCRIBE, AT(object_describe, __reserved), 1U << 31, -EINVAL,
+FIXTURE_VARIANT_ADD(member, object_describe_context) {
+	IB_COLLQ_OBJECT_DESCRIBE, AT(object_describe, context), 1U << 31, -ENOENT,
 };
 
 FIXTURE_VARIANT_ADD(member, counter_create_reserved) {
@@ -560,7 +578,7 @@ FIXTURE_VARIANT_ADD(member, endpoint_create_reserved1) {
 };
 
 FIXTURE_VARIANT_ADD(member, endpoint_create_probems) {
-	IB_COLLQ_ENDPOINT_CREATE, AT(endpoint_create, probe_ms), 1, -EOPNOTSUPP,
+	IB_COLLQ_ENDPOINT_CREATE, AT(endpoint_create, probe_ms), 1, -EINVAL,
 };
 
 FIXTURE_SETUP(member)

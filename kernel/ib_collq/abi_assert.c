@@ -71,3 +71,4 @@ ASSERT_SIZE(ib_collq_endpoint_info, 368);
 ASSERT_SIZE(ib_collq_region_create, 40);
 ASSERT_SIZE(ib_collq_zone_offer, 72);
 ASSERT_SIZE(ib_collq_object_reset, 144);
+ASSERT_SIZE(ib_collq_context_describe, 48);

@@ -8,6 +8,10 @@
  * others to those that are named. Removal of the device does the same with the
  * file still open, after which every command gives -ENODEV.
  */
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/ktime.h>
+#include <linux/pid.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
@@ -24,6 +28,7 @@ static void collq_context_free(struct work_struct *work)
 
 	xa_destroy(&ctx->objects);
 	mutex_destroy(&ctx->mutex);
+	put_pid(ctx->pid);
 	mmdrop(ctx->mm);
 	collq_device_put(ctx->device);
 	kfree(ctx);
@@ -64,13 +69,63 @@ struct collq_context *collq_context_create(struct collq_device *cd)
 	spin_lock_init(&ctx->claim_lock);
 	spin_lock_init(&ctx->rings_lock);
 	INIT_LIST_HEAD(&ctx->rings);
+	collq_probe_init(&ctx->probe);
 	init_waitqueue_head(&ctx->poll_wait);
 	INIT_WORK(&ctx->free_work, collq_context_free);
+	ctx->id = ++cd->last_context;
+	ctx->pid = get_pid(task_tgid(current));
+	ctx->uid = current_euid();
+	ctx->created = ktime_get_ns();
+	get_task_comm(ctx->comm, current);
 	mmgrab(current->mm);
 	ctx->mm = current->mm;
 	ctx->device = collq_device_get(cd);
 	list_add_tail(&ctx->node, &cd->contexts);
 	return ctx;
+}
+
+/* Whether the caller may look into it: it's the same user's, in sight of it. */
+static bool collq_context_visible(const struct collq_context *ctx)
+{
+	if (uid_eq(ctx->uid, current_euid()) && pid_vnr(ctx->pid))
+		return true;
+	return capable(CAP_SYS_ADMIN);
+}
+
+/**
+ * collq_context_find - a context of the caller's device to look into
+ * @caller: the caller's
+ * @id: the context, or 0 for @caller
+ * @or_next: or else the first one behind it
+ *
+ * May sleep.
+ *
+ * Return: the context, referenced, or NULL if there is none that the caller may
+ * see.
+ */
+struct collq_context *collq_context_find(struct collq_context *caller, u32 id,
+					 bool or_next)
+{
+	struct collq_device *cd = caller->device;
+	struct collq_context *ctx, *found = NULL;
+
+	if (!id && !or_next) {
+		collq_context_get(caller);
+		return caller;
+	}
+	mutex_lock(&cd->mutex);
+	list_for_each_entry(ctx, &cd->contexts, node) {
+		if (ctx->id < id || (ctx->id > id && !or_next))
+			continue;
+		if (found && found->id < ctx->id)
+			continue;
+		if (ctx == caller || collq_context_visible(ctx))
+			found = ctx;
+	}
+	if (found)
+		collq_context_get(found);
+	mutex_unlock(&cd->mutex);
+	return found;
 }
 
 /* Ends whatever runs or waits, so that no ioctl sleeps on. */
@@ -109,8 +164,12 @@ void collq_context_detach(struct collq_context *ctx)
 
 	mutex_lock(&ctx->mutex);
 	if (ctx->verbs) {
-		for (i = 0; i < ARRAY_SIZE(order); i++)
+		for (i = 0; i < ARRAY_SIZE(order); i++) {
 			collq_object_destroy_type(ctx, order[i]);
+			/* Without a queue nobody asks for it again. */
+			if (order[i] == IB_COLLQ_OBJECT_QUEUE)
+				collq_probe_stop(&ctx->probe);
+		}
 		collq_verbs_put(ctx->verbs);
 		ctx->verbs = NULL;
 	}

@@ -5,9 +5,13 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
+#include <linux/sched.h>
+#include <linux/uidgid.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
+
+#include "probe.h"
 
 struct collq_device;
 struct collq_verbs;
@@ -18,6 +22,11 @@ struct mm_struct;
  * @refs: one of the file, one of each object
  * @device: the device; referenced
  * @node: in the device's list of contexts, under its mutex
+ * @id: what the device calls it
+ * @pid: the process that opened it; referenced
+ * @uid: its effective user
+ * @created: when, CLOCK_MONOTONIC in ns
+ * @comm: its name
  * @mm: address space of the process that opened it; mm_count is held. Ioctls
  *	from another are refused
  * @mutex: serialises what creates, names, connects and destroys objects.
@@ -33,6 +42,7 @@ struct mm_struct;
  *	inside a queue's lock; a counter's nests inside
  * @rings_lock: protects @rings
  * @rings: rings of the context
+ * @probe: finds out about peers that are waited for
  * @poll_wait: woken when a ring gets an entry or the device goes
  * @free_work: frees the context when the last reference goes in softirq
  */
@@ -40,6 +50,11 @@ struct collq_context {
 	refcount_t refs;
 	struct collq_device *device;
 	struct list_head node;
+	u32 id;
+	struct pid *pid;
+	kuid_t uid;
+	u64 created;
+	char comm[TASK_COMM_LEN];
 	struct mm_struct *mm;
 	struct mutex mutex;		/* making and unmaking of objects */
 	struct xarray objects;
@@ -49,11 +64,14 @@ struct collq_context {
 	spinlock_t claim_lock;		/* who waits on which counter */
 	spinlock_t rings_lock;		/* rings */
 	struct list_head rings;
+	struct collq_probe probe;
 	wait_queue_head_t poll_wait;
 	struct work_struct free_work;
 };
 
 struct collq_context *collq_context_create(struct collq_device *cd);
+struct collq_context *collq_context_find(struct collq_context *caller, u32 id,
+					 bool or_next);
 void collq_context_fail(struct collq_context *ctx, int error);
 void collq_context_detach(struct collq_context *ctx);
 void collq_context_close(struct collq_context *ctx);

@@ -281,6 +281,27 @@ int collq_counter_unbind(struct collq_counter *counter)
 	return err;
 }
 
+/* Whether a graph that waits here is submitted and unfinished. */
+bool collq_counter_busy(struct collq_counter *counter)
+{
+	struct collq_context *ctx = counter->obj.ctx;
+	bool busy;
+
+	spin_lock_bh(&ctx->claim_lock);
+	busy = counter->claimant && atomic_read(&counter->claimant->runs);
+	spin_unlock_bh(&ctx->claim_lock);
+	return busy;
+}
+
+/* Forgets what came and nobody waited for: its source begins anew. */
+void collq_counter_restart(struct collq_counter *counter)
+{
+	spin_lock_bh(&counter->lock);
+	counter->consumed = counter->raised;
+	counter->error = 0;
+	spin_unlock_bh(&counter->lock);
+}
+
 void collq_counter_read(struct collq_counter *counter, u64 *raised,
 			u64 *consumed, int *error)
 {

@@ -69,6 +69,8 @@ struct collq_endpoint *collq_counter_endpoint(struct collq_counter *counter);
 void collq_counter_bind(struct collq_counter *counter,
 			struct collq_endpoint *ep, int error);
 int collq_counter_unbind(struct collq_counter *counter);
+bool collq_counter_busy(struct collq_counter *counter);
+void collq_counter_restart(struct collq_counter *counter);
 void collq_counter_read(struct collq_counter *counter, u64 *raised,
 			u64 *consumed, int *error);
 

@@ -3,7 +3,9 @@
  * Describing objects: what they were made with and how they are, so that tools
  * can show them and a context can be rebuilt elsewhere.
  */
+#include <linux/cred.h>
 #include <linux/mm.h>
+#include <linux/pid.h>
 #include <linux/uaccess.h>
 
 #include "clock.h"
@@ -189,10 +191,10 @@ static int collq_describe(struct collq_description *d, struct collq_object *obj)
 	}
 }
 
-/* Called with the context's mutex held, which keeps tables as they are. */
-int collq_ioctl_describe(struct collq_ioctl *io)
+/* The context's mutex keeps tables as they are. */
+static int collq_describe_object(struct collq_context *ctx,
+				 struct ib_collq_object_describe *attr)
 {
-	struct ib_collq_object_describe *attr = &io->arg.describe;
 	struct collq_description d = {
 		.attr = attr,
 		.room = attr->nr,
@@ -201,15 +203,12 @@ int collq_ioctl_describe(struct collq_ioctl *io)
 	struct collq_object *obj;
 	int err;
 
-	if (attr->__reserved)
-		return -EINVAL;
-	if (attr->entries && attr->nr &&
-	    (!attr->entry_size || attr->entry_size > PAGE_SIZE))
-		return -EINVAL;
+	lockdep_assert_held(&ctx->mutex);
+
 	if (attr->flags & IB_COLLQ_DESCRIBE_NEXT)
-		obj = collq_object_find_next(io->ctx, attr->id);
+		obj = collq_object_find_next(ctx, attr->id);
 	else
-		obj = collq_object_find(io->ctx, attr->id, IB_COLLQ_OBJECT_ANY);
+		obj = collq_object_find(ctx, attr->id, IB_COLLQ_OBJECT_ANY);
 	if (!obj)
 		return -ENOENT;
 
@@ -220,4 +219,50 @@ int collq_ioctl_describe(struct collq_ioctl *io)
 	err = collq_describe(&d, obj);
 	collq_object_put(obj);
 	return err;
+}
+
+/* May sleep. */
+int collq_ioctl_describe(struct collq_ioctl *io)
+{
+	struct ib_collq_object_describe *attr = &io->arg.describe;
+	struct collq_context *ctx;
+	int err;
+
+	if (attr->entries && attr->nr &&
+	    (!attr->entry_size || attr->entry_size > PAGE_SIZE))
+		return -EINVAL;
+	ctx = collq_context_find(io->ctx, attr->context, false);
+	if (!ctx)
+		return -ENOENT;
+
+	err = mutex_lock_killable(&ctx->mutex);
+	if (!err) {
+		err = collq_describe_object(ctx, attr);
+		mutex_unlock(&ctx->mutex);
+	}
+	collq_context_put(ctx);
+	return err;
+}
+
+int collq_ioctl_describe_context(struct collq_ioctl *io)
+{
+	struct ib_collq_context_describe *attr = &io->arg.context;
+	struct collq_context *ctx;
+
+	ctx = collq_context_find(io->ctx, attr->id,
+				 attr->flags & IB_COLLQ_DESCRIBE_NEXT);
+	if (!ctx)
+		return -ENOENT;
+	*attr = (struct ib_collq_context_describe) {
+		.size = attr->size,
+		.flags = attr->flags,
+		.id = ctx->id,
+		.nr_objects = READ_ONCE(ctx->nr_objects),
+		.pid = pid_vnr(ctx->pid),
+		.uid = from_kuid_munged(current_user_ns(), ctx->uid),
+		.created = collq_clock_from_host(ctx->created),
+	};
+	memcpy(attr->comm, ctx->comm, sizeof(attr->comm));
+	collq_context_put(ctx);
+	return 0;
 }

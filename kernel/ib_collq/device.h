@@ -43,6 +43,7 @@ struct collq_linger_list {
  * @mutex: protects @contexts, and opening against removal. Taken before a
  *	context's mutex
  * @contexts: open contexts
+ * @last_context: id of the latest one, under @mutex
  * @cqs: completion queues
  * @linger: endpoints that were destroyed but linger
  * @nr_verbs: protection domains that are still there
@@ -56,6 +57,7 @@ struct collq_device {
 	bool dead;
 	struct mutex mutex;		/* contexts, dead */
 	struct list_head contexts;
+	u32 last_context;
 	struct collq_cq_pool cqs;
 	struct collq_linger_list linger;
 	atomic_t nr_verbs;

@@ -12,6 +12,7 @@
  * State changes in softirq take effect for posts at once; a worker tells the
  * counters and queues that depend on the endpoint, since there may be many.
  */
+#include <linux/jiffies.h>
 #include <linux/log2.h>
 #include <linux/slab.h>
 
@@ -23,6 +24,7 @@
 #include "engine.h"
 #include "limits.h"
 #include "linger.h"
+#include "probe.h"
 #include "queue.h"
 #include "verbs.h"
 
@@ -243,16 +245,22 @@ void collq_endpoint_kill(struct collq_endpoint *ep)
 }
 
 /*
- * Destroys the queue pair. Its state is CLOSED, so nobody posts. After this no
+ * Destroys the queue pair. The state is CLOSED, so nobody posts. After this no
  * completion comes any more. May sleep.
  */
-void collq_endpoint_teardown(struct collq_endpoint *ep)
+void collq_endpoint_destroy_qp(struct collq_endpoint *ep)
 {
 	if (ep->connected)
 		ib_drain_qp(ep->qp);
 	ib_destroy_qp(ep->qp);
 	if (cancel_work_sync(&ep->event_work))
 		collq_object_put(&ep->obj);
+}
+
+/* The same for good, with all that the queue pair was made from. May sleep. */
+void collq_endpoint_teardown(struct collq_endpoint *ep)
+{
+	collq_endpoint_destroy_qp(ep);
 	collq_cq_put(&ep->verbs->device->cqs, ep->cq, ep->cq_depth);
 	collq_verbs_drop_endpoint(ep->verbs, ep->cq_depth);
 	ep->qp = NULL;
@@ -333,7 +341,7 @@ static int collq_endpoint_check(const struct ib_collq_endpoint_create *attr,
 {
 	u32 max_capacity = collq_endpoint_max_capacity(ibdev);
 
-	if (attr->probe_ms || attr->flags)
+	if (attr->flags)
 		return -EOPNOTSUPP;
 	if ((attr->kind != IB_COLLQ_ENDPOINT_SIGNAL &&
 	     attr->kind != IB_COLLQ_ENDPOINT_MESSAGE) ||
@@ -342,6 +350,8 @@ static int collq_endpoint_check(const struct ib_collq_endpoint_create *attr,
 	    attr->sl > 15 || attr->mtu > IB_MTU_4096 ||
 	    !attr->timeout || attr->timeout > 31 ||
 	    attr->retry_cnt > 6 || attr->rnr_retry > 7 ||
+	    (attr->probe_ms && (attr->probe_ms < COLLQ_MIN_PROBE_MS ||
+				attr->probe_ms > COLLQ_MAX_PROBE_MS)) ||
 	    !attr->send_capacity || attr->send_capacity > max_capacity ||
 	    !attr->recv_capacity || attr->recv_capacity > max_capacity ||
 	    attr->max_send_sge > ibdev->attrs.max_send_sge ||
@@ -369,6 +379,7 @@ static void collq_endpoint_init(struct collq_endpoint *ep,
 	INIT_WORK(&ep->event_work, collq_endpoint_event_work);
 	xa_init(&ep->aborts);
 	ep->state = IB_COLLQ_ENDPOINT_NEW;
+	ep->probe_at = jiffies;
 
 	ep->send_depth = attr->send_capacity;
 	ep->recv_depth = attr->recv_capacity;
@@ -376,8 +387,8 @@ static void collq_endpoint_init(struct collq_endpoint *ep,
 		ep->recv_depth += COLLQ_CONTROL_RECVS + COLLQ_REPOST_BATCH;
 		ep->send_depth += COLLQ_CONTROL_SENDS;
 	} else {
-		/* The last operation before lingering. */
-		ep->send_depth += 1;
+		/* A probe, and the last operation before lingering. */
+		ep->send_depth += 2;
 	}
 
 	ep->recv_cqe.done = collq_endpoint_recv_done;
@@ -403,8 +414,11 @@ static int collq_endpoint_alloc_sends(struct collq_endpoint *ep)
 	return 0;
 }
 
-/* Each queue has one slot more than is used, for ib_drain_qp(). */
-static int collq_endpoint_create_qp(struct collq_endpoint *ep)
+/*
+ * A queue pair for the endpoint, or an ERR_PTR. Each queue has one slot more
+ * than is used, for ib_drain_qp(). May sleep.
+ */
+struct ib_qp *collq_endpoint_create_qp(struct collq_endpoint *ep)
 {
 	struct ib_qp_init_attr init = {
 		.event_handler = collq_endpoint_qp_event,
@@ -421,8 +435,7 @@ static int collq_endpoint_create_qp(struct collq_endpoint *ep)
 		.qp_type = IB_QPT_RC,
 	};
 
-	ep->qp = ib_create_qp(ep->verbs->pd, &init);
-	return PTR_ERR_OR_ZERO(ep->qp);
+	return ib_create_qp(ep->verbs->pd, &init);
 }
 
 /**
@@ -476,9 +489,11 @@ collq_endpoint_create(struct collq_context *ctx,
 		err = PTR_ERR(ep->cq);
 		goto err_drop_verbs;
 	}
-	err = collq_endpoint_create_qp(ep);
-	if (err)
+	ep->qp = collq_endpoint_create_qp(ep);
+	if (IS_ERR(ep->qp)) {
+		err = PTR_ERR(ep->qp);
 		goto err_put_cq;
+	}
 	err = collq_address_make(ep->verbs, attr, ep->qp->qp_num, &address);
 	if (err)
 		goto err_destroy_qp;
@@ -488,6 +503,7 @@ collq_endpoint_create(struct collq_context *ctx,
 		if (err)
 			goto err_destroy_qp;
 	}
+	collq_probe_add(ctx, attr->probe_ms);
 	ep->attr.id = ep->obj.id;
 	memcpy(ep->attr.address, &address, sizeof(address));
 	*attr = ep->attr;

@@ -21,7 +21,7 @@ struct collq_verbs;
 #define COLLQ_REPOST_BATCH	8
 
 /* What the kernel itself may send and receive on a signal endpoint. */
-#define COLLQ_CONTROL_SENDS	2	/* an ABORT, and CLOSE */
+#define COLLQ_CONTROL_SENDS	3	/* a probe, an ABORT, and CLOSE */
 #define COLLQ_CONTROL_RECVS	2
 
 /**
@@ -66,6 +66,7 @@ struct collq_send {
  * @posted: sends posted so far, modulo 2^32
  * @retired: those known to have arrived
  * @last_signaled: sends posted up to the last one that will complete visibly
+ * @probe_at: when to probe next, in jiffies
  * @recvs_posted: RECV tasks posted and not complete (message endpoint)
  * @recvs_consumed: receives complete and not posted again (signal endpoint)
  * @reserved_recvs: what users of the endpoint have reserved
@@ -88,6 +89,7 @@ struct collq_send {
  *	their last messages delivered. CLOSE, which speaks for them too, waits
  * @close_wanted: CLOSE is to be sent when @messages_closing drops to zero
  * @holds_close: this message endpoint is counted there
+ * @resetting: somebody waits for the last send to arrive
  * @qp_failed: the driver said so; not under @lock
  * @event_work: tells counters and queues of a failure or of CLOSE
  * @lingering: it's in the device's list, and not cut short
@@ -117,6 +119,7 @@ struct collq_endpoint {
 	u32 posted;
 	u32 retired;
 	u32 last_signaled;
+	unsigned long probe_at;
 	u32 recvs_posted;
 	u32 recvs_consumed;
 	u32 reserved_recvs;
@@ -136,6 +139,7 @@ struct collq_endpoint {
 	u32 messages_closing;
 	bool close_wanted;
 	bool holds_close;
+	bool resetting;
 	bool qp_failed;
 	struct work_struct event_work;
 	bool lingering;
@@ -168,9 +172,15 @@ void collq_endpoint_teardown(struct collq_endpoint *ep);
 void collq_endpoint_info(struct collq_endpoint *ep,
 			 struct ib_collq_endpoint_info *info);
 
+struct ib_qp *collq_endpoint_create_qp(struct collq_endpoint *ep);
+void collq_endpoint_destroy_qp(struct collq_endpoint *ep);
+
 /* connect.c */
 int collq_endpoint_connect(struct collq_endpoint *ep,
 			   const struct ib_collq_address *peer);
+
+/* reset.c */
+int collq_endpoint_reset(struct collq_endpoint *ep);
 
 /* transfer.c: sends and receives */
 
@@ -183,6 +193,7 @@ int collq_endpoint_recv(struct collq_endpoint *ep, struct collq_queue *queue);
 int collq_endpoint_post_recvs(struct collq_endpoint *ep);
 int collq_endpoint_post_control(struct collq_endpoint *ep, u32 imm);
 int collq_endpoint_post_probe(struct collq_endpoint *ep);
+void collq_endpoint_probe(struct collq_endpoint *ep);
 void collq_endpoint_send_done(struct ib_cq *cq, struct ib_wc *wc);
 void collq_endpoint_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 void collq_endpoint_wake_waiters(struct collq_endpoint *ep);

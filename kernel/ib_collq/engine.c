@@ -22,6 +22,7 @@
 #include <linux/percpu.h>
 #include <linux/workqueue.h>
 
+#include "context.h"
 #include "counter.h"
 #include "device.h"
 #include "endpoint.h"
@@ -151,10 +152,12 @@ static int collq_engine_wait(struct collq_queue *queue,
 	/* Before it can be woken: what unparks it must know where from. */
 	queue->parked_counter = step->counter;
 	ret = collq_counter_consume(step->counter, step->count, queue);
-	if (ret == COLLQ_PARKED)
+	if (ret == COLLQ_PARKED) {
 		collq_queue_set_state(queue, IB_COLLQ_QUEUE_WAITING);
-	else
+		collq_probe_arm(&queue->obj.ctx->probe);
+	} else {
 		queue->parked_counter = NULL;
+	}
 	return ret;
 }
 
@@ -176,6 +179,7 @@ static int collq_engine_step(struct collq_queue *queue,
 	if (ret == COLLQ_PARKED) {
 		queue->parked_endpoint = step->endpoint;
 		collq_queue_set_state(queue, IB_COLLQ_QUEUE_BLOCKED);
+		collq_probe_arm(&queue->obj.ctx->probe);
 	}
 	return ret;
 }

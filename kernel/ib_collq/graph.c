@@ -20,7 +20,8 @@
 void collq_graph_limits(struct collq_graph_limits *limits)
 {
 	*limits = (struct collq_graph_limits) {
-		.features = IB_COLLQ_FEATURE_SIGNAL | IB_COLLQ_FEATURE_MESSAGE,
+		.features = IB_COLLQ_FEATURE_SIGNAL | IB_COLLQ_FEATURE_MESSAGE |
+			    IB_COLLQ_FEATURE_RESET | IB_COLLQ_FEATURE_PROBE,
 		.max_tasks = COLLQ_MAX_TASKS,
 		.max_slots = COLLQ_MAX_SLOTS,
 	};

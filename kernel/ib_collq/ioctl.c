@@ -431,6 +431,34 @@ static int collq_ioctl_cancel(struct collq_ioctl *io)
 	return err;
 }
 
+/* Called with the context's mutex held. */
+static int collq_ioctl_reset(struct collq_ioctl *io)
+{
+	struct ib_collq_object_reset *attr = &io->arg.reset;
+	struct collq_object *obj;
+	int err;
+
+	if (attr->__reserved)
+		return -EINVAL;
+	obj = collq_object_find(io->ctx, attr->id, IB_COLLQ_OBJECT_ANY);
+	if (!obj)
+		return -ENOENT;
+	switch (obj->ops->type) {
+	case IB_COLLQ_OBJECT_ENDPOINT:
+		err = collq_endpoint_reset(collq_endpoint_of(obj));
+		memcpy(attr->address, collq_endpoint_of(obj)->attr.address,
+		       sizeof(attr->address));
+		break;
+	case IB_COLLQ_OBJECT_QUEUE:
+		err = collq_queue_reset(collq_queue_of(obj));
+		break;
+	default:
+		err = -EINVAL;
+	}
+	collq_object_put(obj);
+	return err;
+}
+
 static int collq_ioctl_later(struct collq_ioctl *io)
 {
 	return -EOPNOTSUPP;
@@ -487,14 +515,21 @@ static const struct collq_command collq_commands[] = {
 	{
 		.cmd = IB_COLLQ_OBJECT_DESCRIBE,
 		.size = sizeof(struct ib_collq_object_describe),
-		.min = offsetofend(struct ib_collq_object_describe, __reserved),
+		.min = offsetofend(struct ib_collq_object_describe, context),
 		.out = offsetof(struct ib_collq_object_describe, id),
-		.locked = true,
 		.flags = IB_COLLQ_DESCRIBE_NEXT | IB_COLLQ_DESCRIBE_SGES,
 		.run = collq_ioctl_describe,
 	},
+	{
+		.cmd = IB_COLLQ_CONTEXT_DESCRIBE,
+		.size = sizeof(struct ib_collq_context_describe),
+		.min = offsetofend(struct ib_collq_context_describe, comm),
+		.out = offsetof(struct ib_collq_context_describe, id),
+		.flags = IB_COLLQ_DESCRIBE_NEXT,
+		.run = collq_ioctl_describe_context,
+	},
 	COLLQ_COMMAND(IB_COLLQ_OBJECT_RESET, ib_collq_object_reset,
-		      address, address, true, collq_ioctl_later),
+		      address, address, true, collq_ioctl_reset),
 	COLLQ_COMMAND(IB_COLLQ_REGION_CREATE, ib_collq_region_create,
 		      id, id, true, collq_ioctl_later),
 	COLLQ_COMMAND(IB_COLLQ_ZONE_OFFER, ib_collq_zone_offer,

@@ -32,6 +32,7 @@ struct collq_ioctl {
 		struct ib_collq_queue_wait wait;
 		struct ib_collq_queue_cancel cancel;
 		struct ib_collq_object_describe describe;
+		struct ib_collq_context_describe context;
 		struct ib_collq_region_create region;
 		struct ib_collq_zone_offer zone;
 		struct ib_collq_object_reset reset;
@@ -47,5 +48,6 @@ long collq_batch_run(struct collq_ioctl *io, unsigned int cmd);
 
 /* describe.c */
 int collq_ioctl_describe(struct collq_ioctl *io);
+int collq_ioctl_describe_context(struct collq_ioctl *io);
 
 #endif /* COLLQ_IOCTL_H */

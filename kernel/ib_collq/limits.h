@@ -21,6 +21,13 @@
 #define COLLQ_MAX_RING_ENTRIES		32768
 #define COLLQ_MAX_BATCH			4096
 
+/* What endpoints may ask for: how often to probe a peer that is waited for */
+#define COLLQ_MIN_PROBE_MS		10
+#define COLLQ_MAX_PROBE_MS		3600000
+
+/* How long a reset waits until the peer has been told, in jiffies */
+#define COLLQ_RESET_CLOSE		(HZ / 10)
+
 /* Endpoints of a device that may linger at a time; the oldest is cut short */
 #define COLLQ_MAX_LINGERING		4096
 

@@ -22,6 +22,9 @@
 #include "limits.h"
 #include "object.h"
 
+/* Tells queues from other objects, so that they are found without a search. */
+#define COLLQ_MARK_QUEUE	XA_MARK_0
+
 int collq_object_init(struct collq_context *ctx, struct collq_object *obj,
 		      const struct collq_object_ops *ops)
 {
@@ -51,6 +54,8 @@ void collq_object_finalize(struct collq_object *obj)
 	lockdep_assert_held(&obj->ctx->mutex);
 	/* The id is reserved, so this doesn't allocate. */
 	xa_store(&obj->ctx->objects, obj->id, obj, GFP_KERNEL);
+	if (obj->ops->type == IB_COLLQ_OBJECT_QUEUE)
+		xa_set_mark(&obj->ctx->objects, obj->id, COLLQ_MARK_QUEUE);
 }
 
 static void collq_object_erase(struct collq_object *obj)
@@ -98,6 +103,20 @@ struct collq_object *collq_object_find_next(struct collq_context *ctx, u32 id)
 	obj = xa_find(&ctx->objects, &index, COLLQ_MAX_ID, XA_PRESENT);
 	if (obj)
 		collq_object_get(obj);
+	return obj;
+}
+
+/* The same for queues. Doesn't sleep, and works without the mutex. */
+struct collq_object *collq_object_next_queue(struct collq_context *ctx, u32 id)
+{
+	XA_STATE(xas, &ctx->objects, id);
+	struct collq_object *obj;
+
+	xa_lock(&ctx->objects);
+	obj = xas_find_marked(&xas, COLLQ_MAX_ID, COLLQ_MARK_QUEUE);
+	if (obj)
+		collq_object_get(obj);
+	xa_unlock(&ctx->objects);
 	return obj;
 }
 

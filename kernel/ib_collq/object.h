@@ -52,6 +52,7 @@ void collq_object_abort(struct collq_object *obj);
 struct collq_object *collq_object_find(struct collq_context *ctx, u32 id,
 				       u32 type);
 struct collq_object *collq_object_find_next(struct collq_context *ctx, u32 id);
+struct collq_object *collq_object_next_queue(struct collq_context *ctx, u32 id);
 void collq_object_remove(struct collq_object *obj);
 int collq_object_destroy(struct collq_object *obj);
 void collq_object_destroy_type(struct collq_context *ctx, u32 type);

@@ -392,6 +392,47 @@ int collq_queue_cancel(struct collq_queue *queue, u64 sequence)
 	return err;
 }
 
+/* An ABORT that had no room yet tells of a failure that is over. */
+static void collq_queue_drop_abort(struct collq_queue_link *link)
+{
+	struct collq_endpoint *ep = link->endpoint;
+	bool pending;
+
+	spin_lock(&ep->lock);
+	pending = !list_empty(&link->pending_node);
+	list_del_init(&link->pending_node);
+	spin_unlock(&ep->lock);
+	if (pending)
+		/* The caller has a reference too. */
+		collq_object_put(&link->queue->obj);
+}
+
+/**
+ * collq_queue_reset - make a queue that has failed run again
+ * @queue: the queue
+ *
+ * Doesn't sleep.
+ *
+ * Return: 0, or -EBUSY as long as it has something to do.
+ */
+int collq_queue_reset(struct collq_queue *queue)
+{
+	int err = 0;
+	u32 i;
+
+	spin_lock_bh(&queue->lock);
+	if (queue->current_seq <= queue->submitted) {
+		err = -EBUSY;
+	} else if (queue->error) {
+		for (i = 0; i < queue->nr_links; i++)
+			collq_queue_drop_abort(&queue->links[i]);
+		queue->error = 0;
+		collq_queue_set_state(queue, IB_COLLQ_QUEUE_IDLE);
+	}
+	spin_unlock_bh(&queue->lock);
+	return err;
+}
+
 void collq_queue_info(struct collq_queue *queue,
 		      struct ib_collq_queue_info *info)
 {

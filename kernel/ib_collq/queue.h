@@ -167,6 +167,7 @@ int collq_queue_submit(struct collq_queue *queue,
 int collq_queue_wait(struct collq_queue *queue, u64 sequence, u64 deadline,
 		     struct collq_result *result);
 int collq_queue_cancel(struct collq_queue *queue, u64 sequence);
+int collq_queue_reset(struct collq_queue *queue);
 void collq_queue_info(struct collq_queue *queue,
 		      struct ib_collq_queue_info *info);
 

@@ -15,6 +15,9 @@
  * Posting is done with the endpoint's lock held, from process context or
  * softirq. Completions come in softirq.
  */
+#include <linux/jiffies.h>
+#include <linux/wait_bit.h>
+
 #include <rdma/ib_verbs.h>
 
 #include "control.h"
@@ -184,6 +187,31 @@ int collq_endpoint_post_probe(struct collq_endpoint *ep)
 	return collq_endpoint_post(ep, &wr.wr, true, false);
 }
 
+/* Whether the transport would notice by itself that the peer is gone. */
+static bool collq_endpoint_expects_ack(const struct collq_endpoint *ep)
+{
+	return (s32)(ep->last_signaled - ep->retired) > 0;
+}
+
+/**
+ * collq_endpoint_probe - find out whether a peer that is waited for is there
+ * @ep: the endpoint
+ *
+ * Does so if it's time, and nothing under way does it already: a send that
+ * completes visibly. Any context but hardirq.
+ */
+void collq_endpoint_probe(struct collq_endpoint *ep)
+{
+	spin_lock_bh(&ep->lock);
+	if (time_after_eq(jiffies, ep->probe_at)) {
+		ep->probe_at = jiffies + msecs_to_jiffies(ep->attr.probe_ms);
+		if (ep->state == IB_COLLQ_ENDPOINT_CONNECTED &&
+		    !collq_endpoint_expects_ack(ep))
+			collq_endpoint_post_probe(ep);
+	}
+	spin_unlock_bh(&ep->lock);
+}
+
 /* All receives of a signal endpoint, before it's connected. */
 int collq_endpoint_post_recvs(struct collq_endpoint *ep)
 {
@@ -233,6 +261,8 @@ static void collq_endpoint_retire(struct collq_endpoint *ep,
 	if (unlikely(ep->state == IB_COLLQ_ENDPOINT_CLOSED) &&
 	    !collq_endpoint_in_flight(ep) && !ep->close_wanted)
 		collq_linger_sent(ep);
+	if (unlikely(ep->resetting))
+		wake_up_var(&ep->retired);
 }
 
 void collq_endpoint_send_done(struct ib_cq *cq, struct ib_wc *wc)

@@ -64,6 +64,7 @@
 #define IB_COLLQ_OBJECT_DESCRIBE	_IO(IB_COLLQ_IOCTL_TYPE, 0x01)
 #define IB_COLLQ_OBJECT_DESTROY		_IO(IB_COLLQ_IOCTL_TYPE, 0x02)
 #define IB_COLLQ_OBJECT_RESET		_IO(IB_COLLQ_IOCTL_TYPE, 0x03)
+#define IB_COLLQ_CONTEXT_DESCRIBE	_IO(IB_COLLQ_IOCTL_TYPE, 0x04)
 #define IB_COLLQ_REGION_CREATE		_IO(IB_COLLQ_IOCTL_TYPE, 0x08)
 #define IB_COLLQ_ZONE_OFFER		_IO(IB_COLLQ_IOCTL_TYPE, 0x09)
 #define IB_COLLQ_ENDPOINT_CREATE	_IO(IB_COLLQ_IOCTL_TYPE, 0x10)
@@ -266,7 +267,19 @@ struct ib_collq_zone_offer {
  * @__reserved: must be 0
  * @address: out, for an endpoint: its new address
  *
- * -EOPNOTSUPP without IB_COLLQ_FEATURE_RESET.
+ * Makes what has failed usable again; graphs, bindings, reservations and ids
+ * stay. -EOPNOTSUPP without IB_COLLQ_FEATURE_RESET.
+ *
+ * A queue forgets its failure and takes submissions again; sequence numbers go
+ * on. -EBUSY as long as one is unfinished: cancel it first.
+ *
+ * An endpoint gets a new queue pair and a new address, and can be connected
+ * again. If it was connected, the peer is told as when it is destroyed, but
+ * not for longer than 100 ms. Its counters forget what came and was not
+ * waited for, and their error. -EBUSY while a submitted graph waits for one of
+ * them, or for a free slot of the endpoint. Reset both ends, and the queues
+ * that list them, before a graph runs there again; a signal endpoint before its
+ * message endpoints, for which this gives the error of the signal endpoint.
  */
 struct ib_collq_object_reset {
 	__u32 size;

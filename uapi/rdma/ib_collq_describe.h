@@ -10,7 +10,7 @@
 #include <rdma/ib_collq_endpoint.h>
 #include <rdma/ib_collq_run.h>
 
-/* ib_collq_object_describe.flags */
+/* Flags of both ways to describe */
 #define IB_COLLQ_DESCRIBE_NEXT		(1U << 0)	/* this id, or the next */
 #define IB_COLLQ_DESCRIBE_SGES		(1U << 1)	/* graph: sges, not tasks */
 
@@ -31,7 +31,8 @@
  *	(&struct ib_collq_queue_endpoint), a graph's tasks (&struct ib_collq_task)
  *	or, with IB_COLLQ_DESCRIBE_SGES, its &struct ib_collq_sge; may be 0
  * @nr: in: room in number of entries; out: number of entries of the table
- * @__reserved: must be 0
+ * @context: 0 for the caller's own context, or another one of the device that
+ *	IB_COLLQ_CONTEXT_DESCRIBE has found, else -ENOENT
  *
  * All that it takes to make the object again, and its state. What doesn't fit
  * is cut off.
@@ -46,7 +47,35 @@ struct ib_collq_object_describe {
 	__u32 entry_size;
 	__aligned_u64 entries;
 	__u32 nr;
-	__u32 __reserved;
+	__u32 context;
+};
+
+/**
+ * struct ib_collq_context_describe - ioctl(IB_COLLQ_CONTEXT_DESCRIBE)
+ * @size: sizeof(struct ib_collq_context_describe)
+ * @flags: IB_COLLQ_DESCRIBE_NEXT, or 0
+ * @id: the context, 0 for the caller's own. With IB_COLLQ_DESCRIBE_NEXT in and
+ *	out: the first one that has this id or a higher one
+ * @nr_objects: out: its objects
+ * @pid: out: the process that opened it, as the caller's PID namespace has it; 0
+ *	if it isn't there
+ * @uid: out: the user who opened it, as the caller's user namespace has it
+ * @created: out: when it was opened
+ * @comm: out: name of the program at that time, terminated by a NUL
+ *
+ * Finds the contexts of the device. A caller sees those that its own effective
+ * user opened in its PID namespace or one below, and all with CAP_SYS_ADMIN;
+ * -ENOENT for others.
+ */
+struct ib_collq_context_describe {
+	__u32 size;
+	__u32 flags;
+	__u32 id;
+	__u32 nr_objects;
+	__u32 pid;
+	__u32 uid;
+	__aligned_u64 created;
+	__u8 comm[16];
 };
 
 /* States of an endpoint */

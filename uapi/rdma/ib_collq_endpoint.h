@@ -27,7 +27,9 @@
  * @timeout: local ACK timeout, 4.096 us x 2^timeout, 1..31
  * @retry_cnt: transport retries, 0..6
  * @rnr_retry: retries after receiver-not-ready, 0..7; 7 is for ever
- * @probe_ms: must be 0, else -EOPNOTSUPP without IB_COLLQ_FEATURE_PROBE
+ * @probe_ms: how often to find out, while something waits for the peer and
+ *	nothing is under way to it, whether it's there: in milliseconds,
+ *	10..3600000; 0 for never. -EOPNOTSUPP without IB_COLLQ_FEATURE_PROBE
  * @send_capacity: messages under way at a time, 1..max_capacity
  * @recv_capacity: messages that may arrive before they are waited for,
  *	1..max_capacity

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Reset: what has failed is made usable again, in its place.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "kselftest_harness.h"
+
+#include "collq_util.h"
+
+FIXTURE(reset) {
+	struct raw_side a;
+	struct raw_side b;
+	__u32 wait_only;	/* a's graph that waits for a signal */
+};
+
+FIXTURE_SETUP(reset)
+{
+	struct ib_collq_task task;
+
+	ASSERT_EQ(0, raw_pair_open(&self->a, &self->b));
+	task = raw_wait_for(self->a.counter, 1);
+	self->wait_only = raw_graph_create(self->a.fd, &task, 1);
+	ASSERT_LT(0, (int)self->wait_only);
+}
+
+FIXTURE_TEARDOWN(reset)
+{
+	raw_pair_close(&self->a, &self->b);
+}
+
+static int reset(int fd, __u32 id, __u8 *address)
+{
+	struct ib_collq_object_reset attr = { .size = sizeof(attr), .id = id };
+	int err = raw_ioctl(fd, IB_COLLQ_OBJECT_RESET, &attr);
+
+	if (address)
+		memcpy(address, attr.address, sizeof(attr.address));
+	return err;
+}
+
+/* Both ends of an endpoint, and connects them again. */
+static int reset_pair(const struct raw_side *a, __u32 of_a, const struct raw_side *b, __u32 of_b)
+{
+	__u8 address[2][IB_COLLQ_ADDRESS_SIZE];
+	int err;
+
+	err = reset(a->fd, of_a, address[0]);
+	if (!err)
+		err = reset(b->fd, of_b, address[1]);
+	if (!err)
+		err = raw_endpoint_connect(a->fd, of_a, address[1]);
+	if (!err)
+		err = raw_endpoint_connect(b->fd, of_b, address[0]);
+	return err;
+}
+
+static int endpoint_state(const struct raw_side *side)
+{
+	return raw_endpoint_info(side->fd, side->endpoint).state;
+}
+
+/* A run is cancelled, which fails both queues; then all goes on. */
+TEST_F(reset, after_a_failure)
+{
+	struct ib_collq_completion completion;
+	struct ib_collq_counter_read read;
+	int i, err, status;
+
+	for (i = 0; i < 10; i++) {
+		ASSERT_EQ(0, raw_submit(self->a.fd, self->a.queue, self->wait_only, 0, 0, NULL));
+		ASSERT_EQ(0, raw_submit(self->b.fd, self->b.queue, self->b.graph, 0, 0, NULL));
+		ASSERT_EQ(0, raw_submit(self->b.fd, self->b.queue, self->b.graph, 0, 0, NULL));
+		err = raw_cancel(self->a.fd, self->a.queue, 0);
+		ASSERT_TRUE(!err || err == -ENOENT);
+		if (raw_submit(self->a.fd, self->a.queue, self->wait_only, 0, 0, NULL) == 0)
+			ASSERT_EQ(0, raw_cancel(self->a.fd, self->a.queue, 0));
+		ASSERT_TRUE(RAW_EVENTUALLY(raw_queue_in_state(self->b.fd, self->b.queue,
+							      IB_COLLQ_QUEUE_FAILED)));
+		EXPECT_EQ(-ECANCELED,
+			  raw_submit(self->b.fd, self->b.queue, self->b.graph, 0, 0, NULL));
+
+		ASSERT_EQ(0, reset_pair(&self->a, self->a.endpoint, &self->b, self->b.endpoint));
+		ASSERT_EQ(0, reset(self->a.fd, self->a.queue, NULL));
+		ASSERT_EQ(0, reset(self->b.fd, self->b.queue, NULL));
+		while (raw_ring_take(&self->a.ring, &completion))
+			;
+		while (raw_ring_take(&self->b.ring, &completion))
+			;
+		/* What was left over from before would let a WAIT through. */
+		ASSERT_EQ(0, raw_counter_read(self->a.fd, self->a.counter, &read));
+		EXPECT_EQ(read.raised, read.consumed);
+		EXPECT_EQ(0, read.error);
+
+		for (status = 0; status < 5; status++)
+			ASSERT_EQ(0, raw_pair_barrier(&self->a, &self->b));
+	}
+}
+
+/* The connection is a new one: what names the old one leads nowhere. */
+TEST_F(reset, address_is_new)
+{
+	struct ib_collq_address *now, before;
+	__u8 address[IB_COLLQ_ADDRESS_SIZE];
+
+	memcpy(&before, self->a.attr.address, sizeof(before));
+	ASSERT_EQ(0, reset(self->a.fd, self->a.endpoint, address));
+	now = (void *)address;
+	EXPECT_NE(before.qpn, now->qpn);
+	EXPECT_NE(0, memcmp(before.nonce, now->nonce, sizeof(now->nonce)));
+	EXPECT_EQ(0, memcmp(before.gid, now->gid, sizeof(now->gid)));
+	EXPECT_EQ(0, memcmp(raw_endpoint_info(self->a.fd, self->a.endpoint).create.address,
+			    address, sizeof(address)));
+	EXPECT_EQ(IB_COLLQ_ENDPOINT_NEW, endpoint_state(&self->a));
+	EXPECT_EQ(0, raw_endpoint_info(self->a.fd, self->a.endpoint).error);
+}
+
+/* The peer that listens is told. */
+TEST_F(reset, peer_is_told)
+{
+	ASSERT_EQ(0, raw_pair_barrier(&self->a, &self->b));
+	ASSERT_EQ(0, reset(self->a.fd, self->a.endpoint, NULL));
+	EXPECT_TRUE(RAW_EVENTUALLY(endpoint_state(&self->b) == IB_COLLQ_ENDPOINT_PEER_CLOSED));
+	/* A graph that begins before it's connected again. */
+	EXPECT_EQ(-ENOTCONN, ({
+		int status = 0;
+		int err = raw_run(self->a.fd, self->a.queue, self->a.graph, &status);
+
+		err ? err : status;
+	}));
+}
+
+TEST_F(reset, while_in_use)
+{
+	ASSERT_EQ(0, raw_submit(self->a.fd, self->a.queue, self->wait_only, 0, 0, NULL));
+	EXPECT_EQ(-EBUSY, reset(self->a.fd, self->a.endpoint, NULL));
+	EXPECT_EQ(-EBUSY, reset(self->a.fd, self->a.queue, NULL));
+	EXPECT_EQ(IB_COLLQ_ENDPOINT_CONNECTED, endpoint_state(&self->a));
+	EXPECT_EQ(IB_COLLQ_ENDPOINT_CONNECTED, endpoint_state(&self->b));
+	ASSERT_EQ(0, raw_cancel(self->a.fd, self->a.queue, 0));
+	EXPECT_EQ(0, reset(self->a.fd, self->a.queue, NULL));
+	EXPECT_EQ(0, reset(self->a.fd, self->a.endpoint, NULL));
+}
+
+/* What is not a queue or an endpoint; and those where there's nothing to mend. */
+TEST_F(reset, of_others)
+{
+	EXPECT_EQ(-EINVAL, reset(self->a.fd, self->a.counter, NULL));
+	EXPECT_EQ(-EINVAL, reset(self->a.fd, self->a.graph, NULL));
+	EXPECT_EQ(-EINVAL, reset(self->a.fd, self->a.ring.id, NULL));
+	EXPECT_EQ(-ENOENT, reset(self->a.fd, 9999, NULL));
+	EXPECT_EQ(0, reset(self->a.fd, self->a.queue, NULL));
+	EXPECT_EQ(0, raw_pair_barrier(&self->a, &self->b));
+}
+
+/* Message endpoints, after their signal endpoints. */
+TEST_F(reset, message_endpoints)
+{
+	struct ib_collq_task tasks[2];
+	int i, counter, recv, send, status;
+
+	ASSERT_EQ(0, raw_pair_add_messages(&self->a, &self->b));
+	counter = raw_counter_create(self->a.fd, IB_COLLQ_SOURCE_MESSAGES,
+				     self->a.message_endpoint);
+	tasks[0] = raw_message(IB_COLLQ_TASK_RECV, self->a.message_endpoint);
+	tasks[1] = raw_wait_for(counter, 1);
+	recv = raw_graph_create(self->a.fd, tasks, 2);
+	tasks[0] = raw_message(IB_COLLQ_TASK_SEND, self->b.message_endpoint);
+	send = raw_graph_create(self->b.fd, tasks, 1);
+	ASSERT_LT(0, recv);
+	ASSERT_LT(0, send);
+
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, raw_submit(self->a.fd, self->a.queue, recv, 0, 0, NULL));
+		ASSERT_EQ(0, raw_run(self->b.fd, self->b.queue, send, &status));
+		ASSERT_EQ(0, status);
+		ASSERT_TRUE(RAW_EVENTUALLY(raw_queue_in_state(self->a.fd, self->a.queue,
+							      IB_COLLQ_QUEUE_IDLE)));
+		/* This ends a's signal endpoint, and the message endpoint with it. */
+		ASSERT_EQ(0, reset(self->b.fd, self->b.endpoint, NULL));
+		ASSERT_TRUE(RAW_EVENTUALLY(raw_endpoint_info(self->a.fd,
+							     self->a.message_endpoint).error));
+		EXPECT_EQ(-ECONNRESET, reset(self->a.fd, self->a.message_endpoint, NULL));
+		ASSERT_EQ(0, reset_pair(&self->a, self->a.endpoint, &self->b, self->b.endpoint));
+		ASSERT_EQ(0, reset_pair(&self->a, self->a.message_endpoint,
+					&self->b, self->b.message_endpoint));
+	}
+	EXPECT_EQ(0, raw_pair_barrier(&self->a, &self->b));
+}
+
+/* Again and again, with traffic in between: nothing is used up. */
+TEST_F(reset, many_times)
+{
+	int i;
+
+	for (i = 0; i < 200; i++) {
+		ASSERT_EQ(0, reset_pair(&self->a, self->a.endpoint, &self->b, self->b.endpoint));
+		ASSERT_EQ(0, raw_pair_barrier(&self->a, &self->b));
+	}
+}
+
+TEST_HARNESS_MAIN
