@@ -26,6 +26,7 @@
 #include "linger.h"
 #include "probe.h"
 #include "queue.h"
+#include "trace.h"
 #include "verbs.h"
 
 static struct lock_class_key collq_message_lock_key;
@@ -33,6 +34,7 @@ static struct lock_class_key collq_message_lock_key;
 void collq_endpoint_set_state(struct collq_endpoint *ep, u32 state, int error)
 {
 	lockdep_assert_held(&ep->lock);
+	trace_collq_endpoint_state(ep, state, error);
 	ep->state = state;
 	ep->error = error;
 }

@@ -30,6 +30,7 @@
 #include "graph.h"
 #include "limits.h"
 #include "queue.h"
+#include "trace.h"
 
 /**
  * struct collq_runner - the queues that this CPU has to run
@@ -82,6 +83,7 @@ void collq_engine_wake(struct collq_queue *queue)
 static void collq_engine_run(struct collq_queue *queue)
 {
 	spin_lock(&queue->lock);
+	trace_collq_resume(queue);
 	collq_engine_run_locked(queue);
 	spin_unlock(&queue->lock);
 	collq_object_put(&queue->obj);
@@ -220,8 +222,10 @@ void collq_engine_run_locked(struct collq_queue *queue)
 			runner->budget--;
 			step = &sub->graph->steps[queue->task];
 			ret = collq_engine_step(queue, step);
-			if (ret == COLLQ_PARKED)
+			if (ret == COLLQ_PARKED) {
+				trace_collq_park(queue);
 				return;
+			}
 			if (ret) {
 				collq_queue_fail_locked(queue, ret,
 							collq_engine_culprit(step));

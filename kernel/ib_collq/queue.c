@@ -24,6 +24,7 @@
 #include "limits.h"
 #include "queue.h"
 #include "ring.h"
+#include "trace.h"
 
 /*
  * An ABORT that still waits for a slot of the send queue is sent all the same: it
@@ -232,6 +233,7 @@ static int collq_queue_submit_locked(struct collq_queue *queue,
 	sub->user_data = submit->user_data;
 	sub->deadline = submit->deadline;
 	WRITE_ONCE(sub->done, false);
+	trace_collq_submit(queue, submit->graph->obj.id, submit->deadline);
 	if (submit->deadline)
 		collq_queue_arm_deadline(queue, submit->deadline);
 	return 0;

@@ -21,10 +21,12 @@
 #include "graph.h"
 #include "queue.h"
 #include "ring.h"
+#include "trace.h"
 
 void collq_queue_set_state(struct collq_queue *queue, u32 state)
 {
 	lockdep_assert_held(&queue->lock);
+	trace_collq_queue_state(queue, state);
 	queue->state = state;
 	queue->since = jiffies;
 }
@@ -106,6 +108,7 @@ void collq_queue_complete(struct collq_queue *queue,
 	};
 
 	lockdep_assert_held(&queue->lock);
+	trace_collq_complete(queue, sub->sequence, result);
 
 	/* Kept until the end; and let go before anybody can know. */
 	collq_object_get(&graph->obj);
@@ -184,6 +187,7 @@ void collq_queue_fail_locked(struct collq_queue *queue, int error,
 
 	if (queue->error)
 		return;
+	trace_collq_error(queue, error, from);
 	collq_queue_unpark(queue);
 	queue->error = error;
 
