@@ -396,4 +396,51 @@ TEST_F(narrow, abort_waits_for_a_slot)
 	EXPECT_EQ(RAW_CAPACITY + 1, raw_endpoint_info(self->b.fd, self->b.endpoint).messages);
 }
 
+#define SHARERS		48
+#define SENDS_EACH	40
+
+/* Many queues share a slot or two of one endpoint; some are cancelled meanwhile. */
+TEST_F(narrow, many_queues_wait_for_a_slot)
+{
+	struct ib_collq_endpoint_create near = raw_endpoint_attr(IB_COLLQ_ENDPOINT_SIGNAL);
+	struct ib_collq_endpoint_create far = near;
+	struct ib_collq_completion completion;
+	struct ib_collq_task tasks[SENDS_EACH];
+	int endpoint, peer, graph, i, left = SHARERS, done = 0;
+	__u32 queues[SHARERS];
+	__u64 sequence;
+
+	near.send_capacity = 2;
+	endpoint = raw_endpoint_create(self->a.fd, &near);
+	peer = raw_endpoint_create(self->b.fd, &far);
+	ASSERT_LT(0, endpoint);
+	ASSERT_LT(0, peer);
+	ASSERT_EQ(0, raw_endpoint_connect(self->a.fd, endpoint, far.address));
+	for (i = 0; i < SENDS_EACH; i++)
+		tasks[i] = raw_signal(endpoint, RAW_SLOT, RAW_GENERATION);
+	graph = raw_graph_create(self->a.fd, tasks, SENDS_EACH);
+	ASSERT_LT(0, graph);
+	for (i = 0; i < SHARERS; i++) {
+		queues[i] = raw_queue_create(self->a.fd, self->a.ring.id, 1, NULL, 0);
+		ASSERT_LT(0, (int)queues[i]);
+	}
+	for (i = 0; i < SHARERS; i++) {
+		ASSERT_EQ(0, raw_submit(self->a.fd, queues[i], graph, i, 0, &sequence));
+		if (i % 3 == 2)
+			raw_cancel(self->a.fd, queues[i - 1], 0);
+	}
+	/* Until the peer is connected nothing comes back, and all of them wait. */
+	for (i = 0; i < SHARERS; i += 3)
+		EXPECT_TRUE(raw_queue_in_state(self->a.fd, queues[i], IB_COLLQ_QUEUE_BLOCKED));
+	ASSERT_EQ(0, raw_endpoint_connect(self->b.fd, peer, near.address));
+	while (left--) {
+		ASSERT_EQ(0, raw_ring_next(self->a.fd, &self->a.ring, &completion));
+		EXPECT_TRUE(!completion.status || completion.status == -ECANCELED);
+		done += !completion.status;
+	}
+	EXPECT_EQ(SHARERS - SHARERS / 3, done);
+	EXPECT_LE(done * SENDS_EACH, raw_endpoint_info(self->a.fd, endpoint).sends);
+	EXPECT_EQ(0, raw_endpoint_info(self->a.fd, endpoint).error);
+}
+
 TEST_HARNESS_MAIN

@@ -13,11 +13,15 @@
 
 struct ib_device;
 
+/* Users are told apart by so many bits of a hash. */
+#define COLLQ_LINGER_USER_BITS	8
+
 /**
  * struct collq_linger_list - endpoints that see their last messages delivered
  * @lock: protects @endpoints and @nr; nests inside nothing but endpoint locks
  * @endpoints: oldest first
  * @nr: how many
+ * @nr_of_user: how many of them by a hash of who opened their context
  * @hurry: the device goes: only wait for the last message, and not for long
  * @stop: the device goes: end them all, take no more
  * @work: ends those whose time is over
@@ -26,6 +30,7 @@ struct collq_linger_list {
 	spinlock_t lock;		/* all of it, and linger_until */
 	struct list_head endpoints;
 	unsigned int nr;
+	unsigned int nr_of_user[1 << COLLQ_LINGER_USER_BITS];
 	bool hurry;
 	bool stop;
 	struct delayed_work work;

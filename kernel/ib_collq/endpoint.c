@@ -264,7 +264,7 @@ void collq_endpoint_teardown(struct collq_endpoint *ep)
 {
 	collq_endpoint_destroy_qp(ep);
 	collq_cq_put(&ep->verbs->device->cqs, ep->cq, ep->cq_depth);
-	collq_verbs_drop_endpoint(ep->verbs, ep->cq_depth);
+	collq_verbs_drop_endpoint(ep->verbs, ep->cq_depth, &ep->charge);
 	ep->qp = NULL;
 }
 
@@ -375,7 +375,8 @@ static void collq_endpoint_init(struct collq_endpoint *ep,
 	/* A message endpoint's lock is taken outside its signal endpoint's. */
 	if (attr->kind == IB_COLLQ_ENDPOINT_MESSAGE)
 		lockdep_set_class(&ep->lock, &collq_message_lock_key);
-	INIT_LIST_HEAD(&ep->slot_waiters);
+	INIT_LIST_HEAD(&ep->send_waiters);
+	INIT_LIST_HEAD(&ep->recv_waiters);
 	INIT_LIST_HEAD(&ep->pending_aborts);
 	INIT_LIST_HEAD(&ep->message_endpoints);
 	INIT_WORK(&ep->event_work, collq_endpoint_event_work);
@@ -481,7 +482,7 @@ collq_endpoint_create(struct collq_context *ctx,
 
 	ep->verbs = ctx->verbs;
 	ep->cq_depth = ep->send_depth + ep->recv_depth + 2;
-	err = collq_verbs_add_endpoint(ep->verbs, ep->cq_depth);
+	err = collq_verbs_add_endpoint(ep->verbs, ep->cq_depth, &ep->charge);
 	if (err)
 		goto err_abort;
 	/* In the same one a message isn't overtaken by CLOSE. */
@@ -516,7 +517,7 @@ err_destroy_qp:
 err_put_cq:
 	collq_cq_put(&ep->verbs->device->cqs, ep->cq, ep->cq_depth);
 err_drop_verbs:
-	collq_verbs_drop_endpoint(ep->verbs, ep->cq_depth);
+	collq_verbs_drop_endpoint(ep->verbs, ep->cq_depth, &ep->charge);
 err_abort:
 	collq_object_abort(&ep->obj);
 err_free_sends:

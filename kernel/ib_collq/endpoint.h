@@ -10,6 +10,7 @@
 #include <rdma/ib_collq.h>
 #include <rdma/ib_verbs.h>
 
+#include "charge.h"
 #include "object.h"
 
 struct collq_counter;
@@ -46,6 +47,7 @@ struct collq_send {
  * @signal: a message endpoint's signal endpoint, or NULL; named until the
  *	message endpoint is destroyed, referenced until it is freed
  * @verbs: what the queue pair was made from; referenced as long as it exists
+ * @charge: what the queue pair is charged
  * @cq: completion queue of both directions
  * @cq_depth: entries of @cq that are this endpoint's
  * @qp: the queue pair; NULL when it's gone
@@ -73,7 +75,8 @@ struct collq_send {
  * @total_sends: all sends, for describe
  * @messages: all messages received
  * @dropped: messages that nobody waited for
- * @slot_waiters: queues parked for a slot of the send or the receive queue
+ * @send_waiters: queues parked for a slot of the send queue
+ * @recv_waiters: queues parked for a slot of the receive queue
  * @pending_aborts: &struct collq_queue_link whose ABORT waits for a slot
  * @slots: slot to &struct collq_counter, an array since every signal looks there;
  *	changed under ctx->mutex as well
@@ -102,6 +105,7 @@ struct collq_endpoint {
 	struct ib_collq_address peer_address;
 	struct collq_endpoint *signal;
 	struct collq_verbs *verbs;
+	struct collq_charge charge;
 	struct collq_cq *cq;
 	u32 cq_depth;
 	struct ib_qp *qp;
@@ -126,7 +130,8 @@ struct collq_endpoint {
 	u64 total_sends;
 	u64 messages;
 	u64 dropped;
-	struct list_head slot_waiters;
+	struct list_head send_waiters;
+	struct list_head recv_waiters;
 	struct list_head pending_aborts;
 	struct collq_counter **slots;
 	u32 nr_slots;
@@ -197,6 +202,7 @@ void collq_endpoint_probe(struct collq_endpoint *ep);
 void collq_endpoint_send_done(struct ib_cq *cq, struct ib_wc *wc);
 void collq_endpoint_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 void collq_endpoint_wake_waiters(struct collq_endpoint *ep);
+void collq_endpoint_pass_on(struct collq_endpoint *ep);
 
 static inline u32 collq_endpoint_in_flight(const struct collq_endpoint *ep)
 {

@@ -80,12 +80,28 @@ void collq_engine_wake(struct collq_queue *queue)
 	list_add_tail(&queue->run_node, &runner->queues);
 }
 
+/* After a queue that waited for one of its slots has run. */
+static void collq_engine_pass_on(struct collq_endpoint *ep)
+{
+	spin_lock(&ep->lock);
+	collq_endpoint_pass_on(ep);
+	spin_unlock(&ep->lock);
+	collq_object_put(&ep->obj);
+}
+
 static void collq_engine_run(struct collq_queue *queue)
 {
+	struct collq_endpoint *ep;
+
 	spin_lock(&queue->lock);
+	ep = queue->parked_endpoint;
+	if (unlikely(ep))
+		collq_object_get(&ep->obj);
 	trace_collq_resume(queue);
 	collq_engine_run_locked(queue);
 	spin_unlock(&queue->lock);
+	if (unlikely(ep))
+		collq_engine_pass_on(ep);
 	collq_object_put(&queue->obj);
 }
 

@@ -335,7 +335,7 @@ static int collq_ioctl_submit(struct collq_ioctl *io)
 static int collq_ioctl_wait(struct collq_ioctl *io)
 {
 	struct ib_collq_queue_wait *attr = &io->arg.wait;
-	struct collq_result result = {};
+	struct collq_result result = { .task = IB_COLLQ_NO_TASK };
 	struct collq_object *obj;
 	int err;
 
@@ -373,7 +373,7 @@ static int collq_ioctl_submit_wait(struct collq_context *ctx,
 				   struct ib_collq_queue_submit_wait __user *user)
 {
 	struct ib_collq_queue_submit_wait attr;
-	struct collq_result result = {};
+	struct collq_result result = { .task = IB_COLLQ_NO_TASK };
 	struct collq_queue *queue;
 	struct collq_object *obj;
 	u32 size;

@@ -28,7 +28,7 @@
 /* How long a reset waits until the peer has been told, in jiffies */
 #define COLLQ_RESET_CLOSE		(HZ / 10)
 
-/* Endpoints of a device that may linger at a time; the oldest is cut short */
+/* Endpoints of a device that may linger at a time, unless max_lingering says else */
 #define COLLQ_MAX_LINGERING		4096
 
 /*

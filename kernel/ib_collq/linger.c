@@ -18,10 +18,12 @@
  *     moved to ERR first, so that they drain together.
  *
  * Nobody waits for it: destroy returns at once, and the process may be gone.
- * The number of lingering endpoints is limited, and the oldest cut short;
- * removal of the device ends them all.
+ * The number of lingering endpoints is limited; beyond it the user who has the
+ * most loses the oldest. Removal of the device ends them all.
  */
+#include <linux/hash.h>
 #include <linux/jiffies.h>
+#include <linux/moduleparam.h>
 
 #include "context.h"
 #include "control.h"
@@ -30,6 +32,11 @@
 #include "limits.h"
 #include "linger.h"
 #include "verbs.h"
+
+static unsigned int collq_max_lingering = COLLQ_MAX_LINGERING;
+module_param_named(max_lingering, collq_max_lingering, uint, 0644);
+MODULE_PARM_DESC(max_lingering,
+		 "Destroyed endpoints of a device that see their last messages delivered at a time");
 
 /* Nobody lingers longer for one retry time, whatever was asked for. */
 #define COLLQ_MAX_RETRY_TIME	(30 * HZ)
@@ -141,6 +148,13 @@ static bool collq_linger_possible(const struct collq_endpoint *ep)
 				 ep->state == IB_COLLQ_ENDPOINT_PEER_CLOSED);
 }
 
+static unsigned int *collq_linger_nr_of_user(struct collq_linger_list *list,
+					      const struct collq_endpoint *ep)
+{
+	return &list->nr_of_user[hash_32(__kuid_val(ep->verbs->uid),
+					 COLLQ_LINGER_USER_BITS)];
+}
+
 /* Takes it into the list, unless the device goes. Endpoint lock held. */
 static bool collq_linger_add(struct collq_endpoint *ep)
 {
@@ -153,6 +167,7 @@ static bool collq_linger_add(struct collq_endpoint *ep)
 		ep->linger_until = jiffies + collq_linger_bound(ep);
 		list_add_tail(&ep->linger_node, &list->endpoints);
 		list->nr++;
+		(*collq_linger_nr_of_user(list, ep))++;
 	}
 	spin_unlock(&list->lock);
 	return ep->lingering;
@@ -201,28 +216,57 @@ bool collq_linger_begin(struct collq_endpoint *ep)
 	return linger;
 }
 
+/* Out of the list, to be ended. */
+static void collq_linger_take(struct collq_linger_list *list,
+			      struct collq_endpoint *ep, struct list_head *due)
+{
+	list_move_tail(&ep->linger_node, due);
+	list->nr--;
+	(*collq_linger_nr_of_user(list, ep))--;
+}
+
+/*
+ * There are too many. Who has the most of them loses the oldest, so that what
+ * one user does doesn't cost another one's last messages.
+ */
+static void collq_linger_limit(struct collq_linger_list *list,
+			       struct list_head *due)
+{
+	struct collq_endpoint *ep, *tmp;
+	unsigned int limit = READ_ONCE(collq_max_lingering);
+	unsigned int i, excess, *most = &list->nr_of_user[0];
+
+	while (list->nr > limit) {
+		excess = list->nr - limit;
+		for (i = 1; i < ARRAY_SIZE(list->nr_of_user); i++) {
+			if (list->nr_of_user[i] > *most)
+				most = &list->nr_of_user[i];
+		}
+		list_for_each_entry_safe(ep, tmp, &list->endpoints, linger_node) {
+			if (collq_linger_nr_of_user(list, ep) != most)
+				continue;
+			collq_linger_take(list, ep, due);
+			if (!--excess)
+				break;
+		}
+	}
+}
+
 /* Takes those that are due; returns when the next one is, or 0 for none. */
 static unsigned long collq_linger_due(struct collq_linger_list *list,
 				      struct list_head *due)
 {
 	unsigned long now = jiffies, next = 0;
 	struct collq_endpoint *ep, *tmp;
-	unsigned int excess;
 
 	spin_lock_bh(&list->lock);
-	excess = list->nr > COLLQ_MAX_LINGERING ?
-		 list->nr - COLLQ_MAX_LINGERING : 0;
 	list_for_each_entry_safe(ep, tmp, &list->endpoints, linger_node) {
-		if (list->stop || excess ||
-		    time_after_eq(now, ep->linger_until)) {
-			list_move_tail(&ep->linger_node, due);
-			list->nr--;
-			if (excess)
-				excess--;
-		} else if (!next || time_before(ep->linger_until, next)) {
+		if (list->stop || time_after_eq(now, ep->linger_until))
+			collq_linger_take(list, ep, due);
+		else if (!next || time_before(ep->linger_until, next))
 			next = ep->linger_until;
-		}
 	}
+	collq_linger_limit(list, due);
 	spin_unlock_bh(&list->lock);
 	return next;
 }

@@ -161,6 +161,8 @@ static void collq_queue_unpark(struct collq_queue *queue)
 		spin_lock(&ep->lock);
 		parked = !list_empty(&queue->park_node);
 		list_del_init(&queue->park_node);
+		if (!parked)
+			collq_endpoint_pass_on(ep);
 		spin_unlock(&ep->lock);
 	}
 	queue->parked_counter = NULL;

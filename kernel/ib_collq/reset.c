@@ -72,7 +72,7 @@ static int collq_reset_close(struct collq_endpoint *ep, bool *told)
 	int err = 0;
 
 	spin_lock_bh(&ep->lock);
-	if (!list_empty(&ep->slot_waiters)) {
+	if (!list_empty(&ep->send_waiters) || !list_empty(&ep->recv_waiters)) {
 		err = -EBUSY;
 		goto out_unlock;
 	}

@@ -98,11 +98,11 @@ static int collq_endpoint_post(struct collq_endpoint *ep, struct ib_send_wr *wr,
 }
 
 /* Parks a queue until a slot comes back. It holds a reference then. */
-static int collq_endpoint_park(struct collq_endpoint *ep,
+static int collq_endpoint_park(struct list_head *waiters,
 			       struct collq_queue *queue)
 {
 	collq_object_get(&queue->obj);
-	list_add_tail(&queue->park_node, &ep->slot_waiters);
+	list_add_tail(&queue->park_node, waiters);
 	return COLLQ_PARKED;
 }
 
@@ -132,7 +132,7 @@ int collq_endpoint_send(struct collq_endpoint *ep, struct collq_queue *queue,
 	if (unlikely(ret))
 		goto out_unlock;
 	if (unlikely(collq_endpoint_in_flight(ep) >= ep->attr.send_capacity)) {
-		ret = collq_endpoint_park(ep, queue);
+		ret = collq_endpoint_park(&ep->send_waiters, queue);
 		goto out_unlock;
 	}
 	ret = collq_endpoint_post(ep, &wr, collq_endpoint_wants_completion(ep),
@@ -155,7 +155,7 @@ int collq_endpoint_recv(struct collq_endpoint *ep, struct collq_queue *queue)
 	if (ret)
 		goto out_unlock;
 	if (ep->recvs_posted >= ep->recv_depth) {
-		ret = collq_endpoint_park(ep, queue);
+		ret = collq_endpoint_park(&ep->recv_waiters, queue);
 		goto out_unlock;
 	}
 	ret = ib_post_recv(ep->qp, &wr, NULL);
@@ -229,17 +229,44 @@ int collq_endpoint_post_recvs(struct collq_endpoint *ep)
 	return 0;
 }
 
-/* Queues that wait for a slot try again. Endpoint lock held. */
+/* The first queue of a list of waiters tries again. Endpoint lock held. */
+static bool collq_endpoint_wake_waiter(struct list_head *waiters)
+{
+	struct collq_queue *queue;
+
+	queue = list_first_entry_or_null(waiters, struct collq_queue,
+					 park_node);
+	if (!queue)
+		return false;
+	list_del_init(&queue->park_node);
+	collq_engine_wake(queue);
+	return true;
+}
+
+/* All of them do: the endpoint is of no use any more. Endpoint lock held. */
 void collq_endpoint_wake_waiters(struct collq_endpoint *ep)
 {
-	struct collq_queue *queue, *next;
-
 	lockdep_assert_held(&ep->lock);
 
-	list_for_each_entry_safe(queue, next, &ep->slot_waiters, park_node) {
-		list_del_init(&queue->park_node);
-		collq_engine_wake(queue);
-	}
+	while (collq_endpoint_wake_waiter(&ep->send_waiters))
+		;
+	while (collq_endpoint_wake_waiter(&ep->recv_waiters))
+		;
+}
+
+/*
+ * A queue that was woken because a slot was free has been here: if it has left
+ * one, it's another queue's turn. So a slot that comes back costs one look,
+ * however many wait. Endpoint lock held.
+ */
+void collq_endpoint_pass_on(struct collq_endpoint *ep)
+{
+	lockdep_assert_held(&ep->lock);
+
+	if (collq_endpoint_in_flight(ep) < ep->attr.send_capacity)
+		collq_endpoint_wake_waiter(&ep->send_waiters);
+	if (ep->recvs_posted < ep->recv_depth)
+		collq_endpoint_wake_waiter(&ep->recv_waiters);
 }
 
 /* A send has arrived, and with it all before. */
@@ -256,8 +283,8 @@ static void collq_endpoint_retire(struct collq_endpoint *ep,
 	}
 	if (unlikely(!list_empty(&ep->pending_aborts)))
 		collq_control_flush_aborts(ep);
-	if (unlikely(!list_empty(&ep->slot_waiters)))
-		collq_endpoint_wake_waiters(ep);
+	if (unlikely(!list_empty(&ep->send_waiters)))
+		collq_endpoint_wake_waiter(&ep->send_waiters);
 	if (unlikely(ep->state == IB_COLLQ_ENDPOINT_CLOSED) &&
 	    !collq_endpoint_in_flight(ep) && !ep->close_wanted)
 		collq_linger_sent(ep);
@@ -297,8 +324,7 @@ static void collq_endpoint_message_done(struct collq_endpoint *ep)
 	ep->recvs_posted--;
 	if (ep->messages_counter)
 		collq_counter_raise(ep->messages_counter, 1);
-	if (!list_empty(&ep->slot_waiters))
-		collq_endpoint_wake_waiters(ep);
+	collq_endpoint_wake_waiter(&ep->recv_waiters);
 }
 
 void collq_endpoint_recv_done(struct ib_cq *cq, struct ib_wc *wc)

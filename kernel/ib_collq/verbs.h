@@ -4,8 +4,11 @@
 
 #include <linux/atomic.h>
 #include <linux/kref.h>
+#include <linux/uidgid.h>
 
 #include <rdma/ib_verbs.h>
+
+#include "charge.h"
 
 struct collq_device;
 
@@ -14,6 +17,9 @@ struct collq_device;
  * @refs: one of the context, one of each endpoint, lingering ones included
  * @device: the device; referenced
  * @pd: the protection domain, never shared with another context
+ * @handle: what the context is charged
+ * @object: what the protection domain is charged
+ * @uid: who opened the context
  * @nr_endpoints: queue pairs that exist
  * @nr_slots: slots of their send and receive queues, which drivers allocate
  *	without charging anybody
@@ -26,6 +32,9 @@ struct collq_verbs {
 	struct kref refs;
 	struct collq_device *device;
 	struct ib_pd *pd;
+	struct collq_charge handle;
+	struct collq_charge object;
+	kuid_t uid;
 	atomic_t nr_endpoints;
 	atomic_t nr_slots;
 	u32 port;
@@ -37,7 +46,9 @@ struct collq_verbs {
 struct collq_verbs *collq_verbs_create(struct collq_device *cd);
 void collq_verbs_put(struct collq_verbs *verbs);
 int collq_verbs_look_at_port(struct collq_verbs *verbs, u32 port);
-int collq_verbs_add_endpoint(struct collq_verbs *verbs, unsigned int depth);
-void collq_verbs_drop_endpoint(struct collq_verbs *verbs, unsigned int depth);
+int collq_verbs_add_endpoint(struct collq_verbs *verbs, unsigned int depth,
+			     struct collq_charge *charge);
+void collq_verbs_drop_endpoint(struct collq_verbs *verbs, unsigned int depth,
+			       struct collq_charge *charge);
 
 #endif /* COLLQ_VERBS_H */

@@ -46,7 +46,8 @@
  *  - EFAULT: a pointer leads nowhere.
  *  - ENOENT: there's no such object, or it is of another type.
  *  - EBUSY: the object is named by another, or is in use.
- *  - ENOSPC: a limit that &struct ib_collq_query reports has been reached.
+ *  - ENOSPC: a limit that &struct ib_collq_query reports, or the rdma cgroup's,
+ *    has been reached. open() may give it too.
  *  - ENOMEM: out of memory.
  *  - EINTR: a signal came first.
  *  - EPERM: the caller is not the process that opened the context, or has
