@@ -131,7 +131,7 @@ static int blocking_allgather(void *arg, const void *send, void *recv, size_t by
 	do
 		err = oob->test(oob->arg, request);
 	while (err == -EINPROGRESS);
-	oob->free(oob->arg, request);
+	oob->req_free(oob->arg, request);
 	return err;
 }
 

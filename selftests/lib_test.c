@@ -523,7 +523,7 @@ TEST(blocking_allgather_is_wrapped)
 	EXPECT_EQ(1, calls);
 	EXPECT_EQ(5, out);
 	EXPECT_EQ(0, oob.test(oob.arg, request));
-	oob.free(oob.arg, request);
+	oob.req_free(oob.arg, request);
 	EXPECT_EQ(-EIO, oob.allgather(oob.arg, &in, &out, sizeof(in), &request));
 }
 

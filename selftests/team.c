@@ -109,7 +109,7 @@ struct collq_oob team_oob(struct team_member *me, uint32_t comm)
 		.arg = &me->oob[comm],
 		.allgather = allgather,
 		.test = allgather_test,
-		.free = allgather_free,
+		.req_free = allgather_free,
 	};
 }
 

@@ -76,7 +76,7 @@ int collq_comm_create(struct collq_context *context, uint32_t rank, uint32_t siz
 	struct collq_comm *comm;
 	int err = -ENOMEM;
 
-	if (rank >= size || (size > 1 && (!oob || !oob->allgather || !oob->test || !oob->free)))
+	if (rank >= size || (size > 1 && (!oob || !oob->allgather || !oob->test || !oob->req_free)))
 		return -EINVAL;
 	comm = calloc(1, sizeof(*comm));
 	if (!comm)

@@ -44,7 +44,7 @@ int collq_exchange_test(struct collq_comm *comm)
 	if (err == -EINPROGRESS)
 		return err;
 	err = sane(err);
-	comm->oob.free(comm->oob.arg, comm->oob_request);
+	comm->oob.req_free(comm->oob.arg, comm->oob_request);
 	comm->exchanging = false;
 	if (err)
 		comm->broken = true;
@@ -54,7 +54,7 @@ int collq_exchange_test(struct collq_comm *comm)
 void collq_exchange_give_up(struct collq_comm *comm)
 {
 	if (comm->exchanging)
-		comm->oob.free(comm->oob.arg, comm->oob_request);
+		comm->oob.req_free(comm->oob.arg, comm->oob_request);
 	comm->exchanging = false;
 	comm->broken = true;
 }
@@ -92,6 +92,6 @@ void collq_oob_from_blocking(struct collq_oob *oob, const struct collq_oob_block
 		.arg = (void *)blocking,
 		.allgather = blocking_allgather,
 		.test = blocking_test,
-		.free = blocking_free,
+		.req_free = blocking_free,
 	};
 }

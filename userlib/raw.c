@@ -94,16 +94,16 @@ int collq_counter_create(struct collq_context *context,
 	return collq_ioctl_batch(context, IB_COLLQ_COUNTER_CREATE, entries, sizeof(*entries), nr);
 }
 
-int collq_counter_raise(struct collq_context *context, struct ib_collq_counter_raise *raise)
+int collq_counter_raise(struct collq_context *context, struct ib_collq_counter_raise *counter)
 {
-	raise->size = sizeof(*raise);
-	return collq_ioctl(context, IB_COLLQ_COUNTER_RAISE, raise);
+	counter->size = sizeof(*counter);
+	return collq_ioctl(context, IB_COLLQ_COUNTER_RAISE, counter);
 }
 
-int collq_counter_read(struct collq_context *context, struct ib_collq_counter_read *read)
+int collq_counter_read(struct collq_context *context, struct ib_collq_counter_read *counter)
 {
-	read->size = sizeof(*read);
-	return collq_ioctl(context, IB_COLLQ_COUNTER_READ, read);
+	counter->size = sizeof(*counter);
+	return collq_ioctl(context, IB_COLLQ_COUNTER_READ, counter);
 }
 
 int collq_ring_create(struct collq_context *context, struct ib_collq_ring_create *ring)

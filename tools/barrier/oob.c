@@ -70,6 +70,6 @@ void oob_init(struct oob *oob, struct shared *shared, uint32_t comm, uint32_t ra
 		.arg = oob,
 		.allgather = oob_allgather,
 		.test = oob_test,
-		.free = oob_free,
+		.req_free = oob_free,
 	};
 }

@@ -160,7 +160,7 @@ int collq_variable_get(uint32_t index, struct collq_variable *variable);
  *	errno
  * @test: 0 if @request is complete, -EINPROGRESS if not yet, or the negative
  *	errno with which it failed. Must not block
- * @free: release @request. One that isn't complete is given up: its buffers
+ * @req_free: release @request. One that isn't complete is given up: its buffers
  *	mustn't be touched afterwards
  *
  * The callbacks of a communicator are called by one thread at a time, in the
@@ -172,7 +172,7 @@ struct collq_oob {
 	int (*allgather)(void *arg, const void *send, void *recv, size_t bytes,
 			 void **request);
 	int (*test)(void *arg, void *request);
-	void (*free)(void *arg, void *request);
+	void (*req_free)(void *arg, void *request);
 };
 
 /**

@@ -47,8 +47,8 @@ int collq_slot_unbind(struct collq_context *context, struct ib_collq_slot_bind *
 		      uint32_t nr);
 int collq_counter_create(struct collq_context *context,
 			 struct ib_collq_counter_create *entries, uint32_t nr);
-int collq_counter_raise(struct collq_context *context, struct ib_collq_counter_raise *raise);
-int collq_counter_read(struct collq_context *context, struct ib_collq_counter_read *read);
+int collq_counter_raise(struct collq_context *context, struct ib_collq_counter_raise *counter);
+int collq_counter_read(struct collq_context *context, struct ib_collq_counter_read *counter);
 int collq_ring_create(struct collq_context *context, struct ib_collq_ring_create *ring);
 int collq_queue_create(struct collq_context *context, struct ib_collq_queue_create *queue);
 int collq_graph_create(struct collq_context *context, struct ib_collq_graph_create *graph);
