@@ -253,7 +253,7 @@ static int load_without(struct group *group, uint32_t rank, int node,
 TEST_F(barrier, without_a_wait)
 {
 	struct group *group = &self->group;
-	struct collq_graph_node_info info;
+	struct collq_graph_node_info info = { .size = sizeof(info) };
 	struct executor_report report;
 	uint32_t size, rank, node, nodes;
 
@@ -386,7 +386,7 @@ TEST(largest_sizes)
 {
 	const uint32_t size = UINT32_MAX;
 	uint32_t algorithm = COLLQ_BARRIER_AUTO, radix = 0;
-	struct collq_graph_channel channel;
+	struct collq_graph_channel channel = { .size = sizeof(channel) };
 	struct collq_graph *graph;
 
 	EXPECT_EQ(0, collq_barrier_choose(size, size, &algorithm, &radix));

@@ -137,12 +137,12 @@ static int blocking_allgather(void *arg, const void *send, void *recv, size_t by
 
 static void blocking(struct team_member *me)
 {
-	struct collq_oob inner = team_oob(me, 1), oob;
-	struct collq_oob_blocking function = { &inner, blocking_allgather };
+	struct collq_oob inner = team_oob(me, 1), oob = { .size = sizeof(oob) };
+	struct collq_oob_blocking function = { sizeof(function), &inner, blocking_allgather };
 	struct collq_request *request;
 	struct collq_comm *comm;
 
-	collq_oob_from_blocking(&oob, &function);
+	CHECK_IS(0, collq_oob_from_blocking(&oob, &function));
 	CHECK_IS(0, collq_comm_create(me->ctx, me->rank, me->size, &oob, &comm));
 	CHECK_IS(0, collq_barrier_init(comm, NULL, &request));
 	CHECK_IS(0, collq_init_test(request));
@@ -337,11 +337,13 @@ static void oob_fails(struct team_member *me)
 	int left;
 
 	for (left = 0; left < 1; left++) {
-		struct collq_oob_blocking function = { &(int){ left }, failing_allgather };
+		struct collq_oob_blocking function = {
+			sizeof(function), &(int){ left }, failing_allgather
+		};
 		struct collq_comm *comm, *kept = me->comm[0];
-		struct collq_oob oob;
+		struct collq_oob oob = { .size = sizeof(oob) };
 
-		collq_oob_from_blocking(&oob, &function);
+		CHECK_IS(0, collq_oob_from_blocking(&oob, &function));
 		CHECK_IS(0, collq_comm_create(me->ctx, 0, 2, &oob, &comm));
 		me->comm[0] = comm;
 		init_fails(me, NULL, -ENOTCONN);
@@ -355,11 +357,13 @@ static void oob_fails(struct team_member *me)
 /* All that comes in is zeros, as from a peer of another kind. */
 static void oob_lies(struct team_member *me)
 {
-	struct collq_oob_blocking function = { &(int){ 100 }, failing_allgather };
+	struct collq_oob_blocking function = {
+		sizeof(function), &(int){ 100 }, failing_allgather
+	};
 	struct collq_comm *comm, *kept = me->comm[0];
-	struct collq_oob oob;
+	struct collq_oob oob = { .size = sizeof(oob) };
 
-	collq_oob_from_blocking(&oob, &function);
+	CHECK_IS(0, collq_oob_from_blocking(&oob, &function));
 	CHECK_IS(0, collq_comm_create(me->ctx, 0, 2, &oob, &comm));
 	me->comm[0] = comm;
 	init_fails(me, NULL, -EPROTO);

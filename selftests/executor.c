@@ -208,7 +208,7 @@ int executor_bind(struct executor *ex, uint32_t rank_nr,
 		  const struct collq_graph *graph)
 {
 	struct rank *rank = &ex->ranks[rank_nr];
-	struct collq_graph_channel channel;
+	struct collq_graph_channel channel = { .size = sizeof(channel) };
 	uint32_t i;
 	int err;
 
@@ -219,6 +219,7 @@ int executor_bind(struct executor *ex, uint32_t rank_nr,
 	if (!rank->in)
 		return -ENOMEM;
 	for (i = 0; i < rank->nr_in; i++) {
+		rank->in[i].channel.size = sizeof(rank->in[i].channel);
 		collq_graph_in_channel(graph, i, &rank->in[i].channel);
 		err = bind_channel(ex, rank_nr, &rank->in[i]);
 		if (err)
@@ -265,12 +266,14 @@ static int lower(const struct executor *ex, uint32_t rank,
 	struct collq_graph_out_binding *out = calloc(nr_out + 1, sizeof(*out));
 	uint32_t *in = calloc(nr_in + 1, sizeof(*in));
 	const struct collq_graph_binding binding = {
+		.size = sizeof(binding),
+		.out_size = sizeof(*out),
 		.nr_out = nr_out,
 		.nr_in = nr_in,
 		.out = out,
 		.in = in,
 	};
-	struct collq_graph_channel channel;
+	struct collq_graph_channel channel = { .size = sizeof(channel) };
 	int err = out && in ? 0 : -ENOMEM;
 	uint32_t i;
 

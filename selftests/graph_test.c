@@ -4,6 +4,7 @@
  * of the task list, and what happens when memory runs out.
  */
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <rdma/ib_collq.h>
 #include <collq/collq.h>
@@ -78,7 +79,7 @@ TEST_F(graph, empty_graph_has_no_tasks)
 TEST_F(graph, channels_are_named_by_peer_and_tag)
 {
 	struct collq_graph *graph = self->graph;
-	struct collq_graph_channel channel;
+	struct collq_graph_channel channel = { .size = sizeof(channel) };
 
 	EXPECT_EQ(0, collq_graph_out(graph, 7, 1));
 	EXPECT_EQ(1, collq_graph_out(graph, 7, 2));
@@ -115,7 +116,7 @@ TEST_F(graph, channels_are_named_by_peer_and_tag)
 TEST_F(graph, nodes_out_of_range_are_refused)
 {
 	struct collq_graph *graph = self->graph;
-	struct collq_graph_node_info info;
+	struct collq_graph_node_info info = { .size = sizeof(info) };
 
 	EXPECT_EQ(-EINVAL, collq_graph_signal(graph, 0, 0));
 	EXPECT_EQ(-EINVAL, collq_graph_wait(graph, 0, 1, 0));
@@ -159,7 +160,7 @@ TEST_F(graph, nodes_become_tasks)
 		{ .opcode = IB_COLLQ_TASK_WAIT, .label = 14, .count = 1ULL << 40,
 		  .object = 35 },
 	};
-	struct collq_graph_node_info info;
+	struct collq_graph_node_info info = { .size = sizeof(info) };
 
 	ASSERT_EQ(0, collq_graph_out(graph, 1, 0));
 	ASSERT_EQ(1, collq_graph_out(graph, 2, 0));
@@ -190,7 +191,10 @@ TEST_F(graph, binding_must_fit)
 {
 	struct collq_graph_out_binding out[2] = { { .endpoint = 1 }, { .endpoint = 1 } };
 	uint32_t in[2] = { 1, 2 };
-	struct collq_graph_binding binding = { .out = out, .in = in, .nr_out = 1, .nr_in = 1 };
+	struct collq_graph_binding binding = {
+		.size = sizeof(binding), .out_size = sizeof(out[0]),
+		.out = out, .in = in, .nr_out = 1, .nr_in = 1,
+	};
 
 	ASSERT_EQ(0, add_signal(self->graph));
 	ASSERT_EQ(1, add_wait(self->graph));
@@ -211,6 +215,50 @@ TEST_F(graph, binding_must_fit)
 	EXPECT_EQ(-EINVAL, collq_graph_lower(self->graph, &binding, &self->tasks, &self->nr));
 	in[0] = 1;
 	EXPECT_EQ(0, collq_graph_lower(self->graph, &binding, &self->tasks, &self->nr));
+}
+
+/* Of another version, with longer structures, or shorter ones. */
+TEST_F(graph, binding_may_be_of_another_version)
+{
+	struct {
+		struct collq_graph_out_binding known;
+		uint32_t more;
+	} out[2] = { { { .endpoint = 3, .slot = 4, .generation = 5 }, 0 },
+		     { { .endpoint = 6, .slot = 7, .generation = 8 }, 0 } };
+	struct {
+		struct collq_graph_binding known;
+		uint64_t more;
+	} binding = {
+		.known = {
+			.size = sizeof(binding), .out_size = sizeof(out[0]),
+			.out = &out[0].known, .nr_out = 2,
+		},
+	};
+
+	ASSERT_EQ(0, collq_graph_out(self->graph, 1, 0));
+	ASSERT_EQ(1, collq_graph_out(self->graph, 2, 0));
+	ASSERT_EQ(0, collq_graph_signal(self->graph, 1, 0));
+	ASSERT_EQ(0, collq_graph_lower(self->graph, &binding.known, &self->tasks, &self->nr));
+	ASSERT_EQ(1, self->nr);
+	EXPECT_EQ(6, self->tasks[0].object);
+	EXPECT_EQ(7, self->tasks[0].signal_slot);
+	EXPECT_EQ(8, self->tasks[0].signal_generation);
+	free(self->tasks);
+
+	out[1].more = 1;
+	EXPECT_EQ(-E2BIG, collq_graph_lower(self->graph, &binding.known, &self->tasks, &self->nr));
+	out[1].more = 0;
+	binding.more = 1;
+	EXPECT_EQ(-E2BIG, collq_graph_lower(self->graph, &binding.known, &self->tasks, &self->nr));
+	binding.more = 0;
+	binding.known.size = 0;
+	EXPECT_EQ(-EINVAL, collq_graph_lower(self->graph, &binding.known, &self->tasks, &self->nr));
+	binding.known.size = offsetof(struct collq_graph_binding, limits);
+	binding.known.limits = (void *)1;
+	binding.known.out_size = 0;
+	EXPECT_EQ(-EINVAL, collq_graph_lower(self->graph, &binding.known, &self->tasks, &self->nr));
+	binding.known.out_size = sizeof(out[0]);
+	EXPECT_EQ(0, collq_graph_lower(self->graph, &binding.known, &self->tasks, &self->nr));
 }
 
 TEST_F(graph, limits_are_kept)
@@ -341,8 +389,8 @@ TEST_F(graph, order_of_adding_decides_between_equals)
 TEST_F(graph, removed_nodes_hand_on_their_order)
 {
 	struct collq_graph *graph = self->graph;
-	struct collq_graph_node_info info;
-	struct collq_graph_channel channel;
+	struct collq_graph_node_info info = { .size = sizeof(info) };
+	struct collq_graph_channel channel = { .size = sizeof(channel) };
 
 	ASSERT_EQ(0, add_signal(graph));
 	ASSERT_EQ(1, add_wait(graph));

@@ -16,6 +16,8 @@ int graph_util_lower(const struct collq_graph *graph,
 	struct collq_graph_out_binding *out = calloc(nr_out + 1, sizeof(*out));
 	uint32_t *in = calloc(nr_in + 1, sizeof(*in));
 	const struct collq_graph_binding binding = {
+		.size = sizeof(binding),
+		.out_size = sizeof(*out),
 		.out = out,
 		.in = in,
 		.nr_out = nr_out,

@@ -4,6 +4,7 @@
  * the messages of an initialisation, the environment.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -388,7 +389,7 @@ static int read_with(const char *name, const char *value, struct collq_env *env)
 
 TEST(environment_has_defaults)
 {
-	struct collq_variable variable;
+	struct collq_variable variable = { .size = sizeof(variable) };
 	struct collq_env env;
 	uint32_t i;
 
@@ -422,7 +423,7 @@ TEST(environment_has_defaults)
 
 TEST(environment_is_heeded)
 {
-	struct collq_variable variable;
+	struct collq_variable variable = { .size = sizeof(variable) };
 	struct collq_env env;
 	uint32_t i;
 
@@ -502,6 +503,49 @@ TEST(deadline_is_never_never)
 	EXPECT_EQ(UINT64_MAX, collq_deadline_in(UINT64_MAX));
 }
 
+/* A program that was compiled with an older header, or with one yet to come. */
+TEST(what_is_given_fits_the_callers_structure)
+{
+	struct collq_variable whole = { .size = sizeof(whole) };
+	union {
+		struct collq_variable variable;
+		unsigned char bytes[4100];
+	} old, newer;
+	size_t i;
+
+	ASSERT_EQ(0, collq_variable_get(1, &whole));
+	memset(&old, 0xa5, sizeof(old));
+	old.variable.size = offsetof(struct collq_variable, preset);
+	ASSERT_EQ(0, collq_variable_get(1, &old.variable));
+	EXPECT_EQ(offsetof(struct collq_variable, preset), old.variable.size);
+	EXPECT_STREQ("COLLQ_GID_INDEX", old.variable.name);
+	for (i = old.variable.size; i < sizeof(old); i++)
+		ASSERT_EQ(0xa5, old.bytes[i]);
+
+	memset(&newer, 0xa5, sizeof(newer));
+	newer.variable.size = 4096;
+	ASSERT_EQ(0, collq_variable_get(1, &newer.variable));
+	EXPECT_EQ(4096, newer.variable.size);
+	EXPECT_EQ(whole.description, newer.variable.description);
+	for (i = sizeof(whole); i < 4096; i++)
+		ASSERT_EQ(0, newer.bytes[i]);
+	EXPECT_EQ(0xa5, newer.bytes[4096]);
+
+	newer.variable.size = 4097;
+	EXPECT_EQ(-E2BIG, collq_variable_get(1, &newer.variable));
+	newer.variable.size = 3;
+	EXPECT_EQ(-EINVAL, collq_variable_get(1, &newer.variable));
+	newer.variable.size = 0;
+	EXPECT_EQ(-EINVAL, collq_variable_get(1, &newer.variable));
+}
+
+TEST(version_is_that_of_the_header)
+{
+	EXPECT_EQ(COLLQ_MAKE_VERSION(0U, 1U), COLLQ_VERSION);
+	EXPECT_EQ(COLLQ_VERSION, collq_version());
+	EXPECT_GT(COLLQ_MAKE_VERSION(1U, 0U), COLLQ_MAKE_VERSION(0U, 65535U));
+}
+
 static int gather(void *arg, const void *send, void *recv, size_t bytes)
 {
 	int *calls = arg;
@@ -514,17 +558,45 @@ static int gather(void *arg, const void *send, void *recv, size_t bytes)
 TEST(blocking_allgather_is_wrapped)
 {
 	int calls = 0, in = 5, out = 0;
-	struct collq_oob_blocking blocking = { &calls, gather };
-	struct collq_oob oob;
+	struct collq_oob_blocking blocking = { sizeof(blocking), &calls, gather };
+	struct collq_oob oob = { .size = sizeof(oob) };
 	void *request = &oob;
 
-	collq_oob_from_blocking(&oob, &blocking);
+	ASSERT_EQ(0, collq_oob_from_blocking(&oob, &blocking));
 	ASSERT_EQ(0, oob.allgather(oob.arg, &in, &out, sizeof(in), &request));
 	EXPECT_EQ(1, calls);
 	EXPECT_EQ(5, out);
 	EXPECT_EQ(0, oob.test(oob.arg, request));
 	oob.req_free(oob.arg, request);
 	EXPECT_EQ(-EIO, oob.allgather(oob.arg, &in, &out, sizeof(in), &request));
+}
+
+TEST(what_is_taken_may_be_of_other_versions)
+{
+	struct {
+		struct collq_oob_blocking known;
+		uint64_t more[2];
+	} blocking = {
+		.known = { .size = sizeof(blocking), .allgather = gather },
+	};
+	struct collq_oob oob = { .size = sizeof(oob) };
+
+	EXPECT_EQ(0, collq_oob_from_blocking(&oob, &blocking.known));
+	blocking.more[1] = 1ULL << 56;
+	EXPECT_EQ(-E2BIG, collq_oob_from_blocking(&oob, &blocking.known));
+	blocking.known.size = sizeof(blocking) - 8;
+	EXPECT_EQ(0, collq_oob_from_blocking(&oob, &blocking.known));
+	/* Without its last member it's one without a function. */
+	blocking.known.size = offsetof(struct collq_oob_blocking, allgather);
+	EXPECT_EQ(-EINVAL, collq_oob_from_blocking(&oob, &blocking.known));
+	blocking.known.size = 0;
+	EXPECT_EQ(-EINVAL, collq_oob_from_blocking(&oob, &blocking.known));
+	/* As on a stack that nobody has cleared. */
+	blocking.known.size = 0x7fff1234;
+	EXPECT_EQ(-E2BIG, collq_oob_from_blocking(&oob, &blocking.known));
+	blocking.known.size = sizeof(blocking.known);
+	oob.size = 0;
+	EXPECT_EQ(-EINVAL, collq_oob_from_blocking(&oob, &blocking.known));
 }
 
 /* This machine may or may not have a device; either way, these are refused. */

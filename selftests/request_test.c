@@ -232,7 +232,7 @@ TEST_F_TIMEOUT(request, waiting_has_a_deadline, LIMIT_S)
 /* A request that failed says so for ever, and nobody is left waiting for it. */
 static void check_failed(struct team_member *me, struct collq_request *request, int error)
 {
-	struct collq_failure failure;
+	struct collq_failure failure = { .size = sizeof(failure) };
 
 	CHECK_IS(0, collq_request_failure(request, &failure));
 	CHECK_IS(error, failure.error);
@@ -245,7 +245,7 @@ static void late(struct team_member *me)
 {
 	struct collq_request *request = team_barrier(me, 0, COLLQ_BARRIER_DISSEMINATION, 0);
 	struct collq_request *other = team_barrier(me, 0, COLLQ_BARRIER_AUTO, 0);
-	struct collq_failure failure;
+	struct collq_failure failure = { .size = sizeof(failure) };
 
 	CHECK_IS(-ENOENT, collq_request_failure(request, &failure));
 	if (me->rank == 2) {
@@ -289,7 +289,7 @@ static void *cancel_soon(void *arg)
 static void cancelled(struct team_member *me)
 {
 	struct collq_request *request = team_barrier(me, 0, COLLQ_BARRIER_AUTO, 0);
-	struct collq_failure failure;
+	struct collq_failure failure = { .size = sizeof(failure) };
 	pthread_t thread;
 	void *result;
 
@@ -531,7 +531,7 @@ TEST_F_TIMEOUT(request, may_be_freed_while_it_runs, LIMIT_S)
 static void killed(struct team_member *me)
 {
 	struct collq_request *request = team_barrier(me, 0, COLLQ_BARRIER_K_NOMIAL, 2);
-	struct collq_failure failure;
+	struct collq_failure failure = { .size = sizeof(failure) };
 
 	CHECK_IS(0, collq_start_wait(request, team_deadline()));
 	if (me->rank != 1)

@@ -106,6 +106,7 @@ struct collq_oob team_oob(struct team_member *me, uint32_t comm)
 	me->oob[comm].me = me;
 	me->oob[comm].comm = comm;
 	return (struct collq_oob){
+		.size = sizeof(struct collq_oob),
 		.arg = &me->oob[comm],
 		.allgather = allgather,
 		.test = allgather_test,

@@ -11,37 +11,22 @@
 
 #include "comm.h"
 #include "request.h"
+#include "sized.h"
 
 /* In the header of messages: a graph of the application's own */
 #define ALGORITHM_GRAPH		UINT32_MAX
-
-/* Takes the options that a caller knows, which may be older or newer than this. */
-static int read_options(const struct collq_barrier_options *given,
-			struct collq_barrier_options *options)
-{
-	const unsigned char *bytes = (const unsigned char *)given;
-	uint32_t i;
-
-	memset(options, 0, sizeof(*options));
-	if (!given)
-		return 0;
-	if (given->size < sizeof(given->size))
-		return -EINVAL;
-	for (i = sizeof(*options); i < given->size; i++)
-		if (bytes[i])
-			return -E2BIG;
-	memcpy(options, given, given->size < sizeof(*options) ? given->size : sizeof(*options));
-	return 0;
-}
 
 static int choose(const struct collq_comm *comm, const struct collq_barrier_options *given,
 		  struct collq_barrier_options *options)
 {
 	int err;
 
-	err = read_options(given, options);
-	if (err)
-		return err;
+	memset(options, 0, sizeof(*options));
+	if (given) {
+		err = collq_sized_take(options, sizeof(*options), given);
+		if (err)
+			return err;
+	}
 	if (options->algorithm == COLLQ_BARRIER_AUTO)
 		options->algorithm = comm->ctx->env.barrier_algorithm;
 	if (!options->radix)

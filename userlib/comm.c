@@ -13,6 +13,7 @@
 #include "ioctl.h"
 #include "message.h"
 #include "ring.h"
+#include "sized.h"
 
 /* A record for a peer with a fresh endpoint and a few channels */
 #define TYPICAL_RECORD		192
@@ -70,27 +71,47 @@ static void free_memory(struct collq_comm *comm)
 	free(comm);
 }
 
+/* A lone rank has nobody to reach. */
+static int take_oob(const struct collq_oob *given, uint32_t size, struct collq_oob *oob)
+{
+	int err;
+
+	*oob = (struct collq_oob){ 0 };
+	if (given) {
+		err = collq_sized_take(oob, sizeof(*oob), given);
+		if (err)
+			return err;
+	}
+	if (size > 1 && (!oob->allgather || !oob->test || !oob->req_free))
+		return -EINVAL;
+	return 0;
+}
+
 int collq_comm_create(struct collq_context *context, uint32_t rank, uint32_t size,
 		      const struct collq_oob *oob, struct collq_comm **out)
 {
+	struct collq_oob callbacks;
 	struct collq_comm *comm;
-	int err = -ENOMEM;
+	int err;
 
-	if (rank >= size || (size > 1 && (!oob || !oob->allgather || !oob->test || !oob->req_free)))
+	if (rank >= size)
 		return -EINVAL;
+	err = take_oob(oob, size, &callbacks);
+	if (err)
+		return err;
 	comm = calloc(1, sizeof(*comm));
 	if (!comm)
 		return -ENOMEM;
 	comm->ctx = context;
 	comm->rank = rank;
 	comm->size = size;
-	if (oob)
-		comm->oob = *oob;
+	comm->oob = callbacks;
 	comm->block = block_size(size);
 	comm->last_init = &comm->inits;
 	comm->send = calloc(1, comm->block);
 	comm->recv = calloc(size, comm->block);
 	comm->pairs = calloc(size, sizeof(comm->pairs[0]));
+	err = -ENOMEM;
 	if (!comm->send || !comm->recv || !comm->pairs)
 		goto err_free;
 	err = hold_context(context);

@@ -41,6 +41,11 @@ static int query(struct collq_context *ctx)
 	return 0;
 }
 
+uint32_t collq_version(void)
+{
+	return COLLQ_VERSION;
+}
+
 int collq_open(const char *device, struct collq_context **context)
 {
 	struct collq_device found;

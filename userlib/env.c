@@ -16,6 +16,7 @@
 
 #include "env.h"
 #include "log.h"
+#include "sized.h"
 
 struct variable;
 
@@ -292,6 +293,7 @@ enum collq_log_level collq_env_log_level(void)
 
 int collq_variable_get(uint32_t index, struct collq_variable *variable)
 {
+	struct collq_variable info;
 	const struct variable *var;
 	const char *value;
 
@@ -299,14 +301,14 @@ int collq_variable_get(uint32_t index, struct collq_variable *variable)
 		return -ENOENT;
 	var = &variables[index];
 	value = from_environment(var);
-	*variable = (struct collq_variable){
+	info = (struct collq_variable){
 		.name = var->name,
 		.value = value ? value : var->preset,
 		.source = value ? "environment" : "default",
 		.preset = var->preset,
 		.description = var->description,
 	};
-	return 0;
+	return collq_sized_give(variable, &info, sizeof(info));
 }
 
 const char *collq_barrier_algorithm_name(uint32_t algorithm)

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "graph_internal.h"
+#include "sized.h"
 
 int collq_graph_new(struct collq_graph **graph)
 {
@@ -340,9 +341,9 @@ int collq_graph_node(const struct collq_graph *graph, int node,
 {
 	int err = check_node(graph, node);
 
-	if (!err)
-		*info = graph->nodes[node].info;
-	return err;
+	if (err)
+		return err;
+	return collq_sized_give(info, &graph->nodes[node].info, sizeof(*info));
 }
 
 uint32_t collq_graph_nr_out(const struct collq_graph *graph)
@@ -360,8 +361,7 @@ int collq_graph_out_channel(const struct collq_graph *graph, int out,
 {
 	if (!is_index(out, graph->out.nr))
 		return -EINVAL;
-	*channel = graph->out.entries[out];
-	return 0;
+	return collq_sized_give(channel, &graph->out.entries[out], sizeof(*channel));
 }
 
 int collq_graph_in_channel(const struct collq_graph *graph, int in,
@@ -369,6 +369,5 @@ int collq_graph_in_channel(const struct collq_graph *graph, int in,
 {
 	if (!is_index(in, graph->in.nr))
 		return -EINVAL;
-	*channel = graph->in.entries[in];
-	return 0;
+	return collq_sized_give(channel, &graph->in.entries[in], sizeof(*channel));
 }

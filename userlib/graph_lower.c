@@ -21,6 +21,7 @@
 #include <stdlib.h>
 
 #include "graph_internal.h"
+#include "sized.h"
 
 /* Nodes in ascending order, taken from the front. */
 struct node_list {
@@ -295,11 +296,22 @@ static int sort_nodes(struct lowering *low)
 	return list_rest(low);
 }
 
+static int take_target(const struct collq_graph_binding *binding, int32_t channel,
+		       struct collq_graph_out_binding *target)
+{
+	const unsigned char *out = (const unsigned char *)binding->out;
+
+	return collq_sized_take_element(target, sizeof(*target),
+					out + (size_t)channel * binding->out_size,
+					binding->out_size);
+}
+
 static int make_task(const struct collq_graph_node_info *info,
 		     const struct collq_graph_binding *binding,
 		     struct ib_collq_task *task)
 {
-	const struct collq_graph_out_binding *target;
+	struct collq_graph_out_binding target;
+	int err;
 
 	*task = (struct ib_collq_task){
 		.opcode = info->opcode,
@@ -310,13 +322,15 @@ static int make_task(const struct collq_graph_node_info *info,
 	if (info->channel >= 0 && info->opcode == IB_COLLQ_TASK_WAIT) {
 		task->object = binding->in[info->channel];
 	} else if (info->channel >= 0) {
-		target = &binding->out[info->channel];
-		if (binding->limits && target->slot >= binding->limits->max_slots)
+		err = take_target(binding, info->channel, &target);
+		if (err)
+			return err;
+		if (binding->limits && target.slot >= binding->limits->max_slots)
 			return -ENOSPC;
 		task->flags = IB_COLLQ_TASK_SIGNAL;
-		task->object = target->endpoint;
-		task->signal_slot = target->slot;
-		task->signal_generation = target->generation;
+		task->object = target.endpoint;
+		task->signal_slot = target.slot;
+		task->signal_generation = target.generation;
 	}
 	return task->object ? 0 : -EINVAL;
 }
@@ -347,9 +361,10 @@ static int make_tasks(const struct lowering *low,
 }
 
 int collq_graph_lower(const struct collq_graph *graph,
-		      const struct collq_graph_binding *binding,
+		      const struct collq_graph_binding *given,
 		      struct ib_collq_task **tasks, uint32_t *nr)
 {
+	struct collq_graph_binding binding;
 	struct lowering low;
 	int err;
 
@@ -357,7 +372,10 @@ int collq_graph_lower(const struct collq_graph *graph,
 	*nr = 0;
 	if (graph->error)
 		return graph->error;
-	if (binding->nr_out != graph->out.nr || binding->nr_in != graph->in.nr)
+	err = collq_sized_take(&binding, sizeof(binding), given);
+	if (err)
+		return err;
+	if (binding.nr_out != graph->out.nr || binding.nr_in != graph->in.nr)
 		return -EINVAL;
 	err = lowering_init(&low, graph);
 	if (err)
@@ -365,7 +383,7 @@ int collq_graph_lower(const struct collq_graph *graph,
 	sort_edges(&low);
 	err = sort_nodes(&low);
 	if (!err)
-		err = make_tasks(&low, binding, tasks);
+		err = make_tasks(&low, &binding, tasks);
 	if (!err)
 		*nr = low.nr_tasks;
 	free(low.memory);

@@ -66,7 +66,7 @@ static int add_messages(const struct collq_request *req, uint32_t *sum, uint64_t
 
 static int find_out_channels(struct collq_request *req)
 {
-	struct collq_graph_channel channel;
+	struct collq_graph_channel channel = { .size = sizeof(channel) };
 	uint32_t i;
 	int err;
 
@@ -89,7 +89,7 @@ static int find_out_channels(struct collq_request *req)
 
 static int find_in_channels(struct collq_request *req)
 {
-	struct collq_graph_channel channel;
+	struct collq_graph_channel channel = { .size = sizeof(channel) };
 	struct collq_link *link;
 	uint32_t i, nr_in = collq_graph_nr_in(req->graph);
 	int err;
@@ -312,7 +312,7 @@ static int bind_out_channels(struct collq_request *req, uint32_t index,
 			     const struct collq_found *found)
 {
 	const struct collq_link *link = &req->links[index];
-	struct collq_graph_channel own;
+	struct collq_graph_channel own = { .size = sizeof(own) };
 	struct collq_message_channel channel;
 	uint32_t i, j;
 

@@ -176,7 +176,7 @@ static int connect_endpoints(struct collq_request *req)
 
 static bool has_nodes(const struct collq_graph *graph)
 {
-	struct collq_graph_node_info info;
+	struct collq_graph_node_info info = { .size = sizeof(info) };
 	uint32_t i;
 
 	for (i = 0; i < collq_graph_nr_nodes(graph); i++)
@@ -188,6 +188,8 @@ static bool has_nodes(const struct collq_graph *graph)
 static int upload_graph(struct collq_request *req)
 {
 	struct collq_graph_binding binding = {
+		.size = sizeof(binding),
+		.out_size = sizeof(req->out[0]),
 		.out = req->out,
 		.nr_out = req->nr_out,
 		.nr_in = req->nr_in,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "comm.h"
+#include "sized.h"
 
 /* What a callback may return: anything else is no errno, or not this one's. */
 static int sane(int err)
@@ -86,12 +87,21 @@ static void blocking_free(void *arg, void *request)
 	(void)request;
 }
 
-void collq_oob_from_blocking(struct collq_oob *oob, const struct collq_oob_blocking *blocking)
+int collq_oob_from_blocking(struct collq_oob *oob, const struct collq_oob_blocking *blocking)
 {
-	*oob = (struct collq_oob){
+	const struct collq_oob callbacks = {
 		.arg = (void *)blocking,
 		.allgather = blocking_allgather,
 		.test = blocking_test,
 		.req_free = blocking_free,
 	};
+	struct collq_oob_blocking known;
+	int err;
+
+	err = collq_sized_take(&known, sizeof(known), blocking);
+	if (err)
+		return err;
+	if (!known.allgather)
+		return -EINVAL;
+	return collq_sized_give(oob, &callbacks, sizeof(callbacks));
 }

@@ -14,6 +14,7 @@
 #include "context.h"
 #include "ioctl.h"
 #include "log.h"
+#include "sized.h"
 
 int collq_query(struct collq_context *context, struct ib_collq_query *query)
 {
@@ -152,11 +153,14 @@ int collq_queue_cancel(struct collq_context *context, struct ib_collq_queue_canc
 int collq_graph_upload(struct collq_context *context, const struct collq_graph *graph,
 		       const struct collq_graph_binding *binding, uint32_t *id)
 {
-	struct collq_graph_binding limited = *binding;
+	struct collq_graph_binding limited;
 	struct ib_collq_graph_create create = { .task_size = sizeof(struct ib_collq_task) };
 	struct ib_collq_task *tasks;
 	int err;
 
+	err = collq_sized_take(&limited, sizeof(limited), binding);
+	if (err)
+		return err;
 	if (!limited.limits)
 		limited.limits = &context->limits;
 	err = collq_graph_lower(graph, &limited, &tasks, &create.nr_tasks);

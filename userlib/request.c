@@ -22,6 +22,7 @@
 #include "progress.h"
 #include "request.h"
 #include "ring.h"
+#include "sized.h"
 
 /* How long to sleep between two looks at an allgather that isn't complete */
 #define FIRST_NAP_NS	20000
@@ -376,6 +377,5 @@ int collq_request_failure(const struct collq_request *request, struct collq_fail
 {
 	if (!request->failure.error)
 		return -ENOENT;
-	*failure = request->failure;
-	return 0;
+	return collq_sized_give(failure, &request->failure, sizeof(request->failure));
 }

@@ -13,7 +13,7 @@
 static int add_messages_of(uint32_t rank, uint32_t ranks, uint32_t algorithm, uint32_t radix,
 			   double *messages)
 {
-	struct collq_graph_channel channel;
+	struct collq_graph_channel channel = { .size = sizeof(channel) };
 	struct collq_graph *graph;
 	uint32_t i;
 	int rc;

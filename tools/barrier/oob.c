@@ -67,6 +67,7 @@ void oob_init(struct oob *oob, struct shared *shared, uint32_t comm, uint32_t ra
 {
 	*oob = (struct oob) { .shared = shared, .comm = comm, .rank = rank };
 	*callbacks = (struct collq_oob) {
+		.size = sizeof(*callbacks),
 		.arg = oob,
 		.allgather = oob_allgather,
 		.test = oob_test,

@@ -54,7 +54,7 @@ void rank_fail(struct rank *rank, int error, const char *format, ...)
 void rank_fail_barrier(struct rank *rank, uint32_t comm, int error)
 {
 	uint64_t barrier = rank->state->entered[comm];
-	struct collq_failure failure;
+	struct collq_failure failure = { .size = sizeof(failure) };
 
 	if (collq_request_failure(rank->barriers[comm], &failure) || failure.peer == COLLQ_NONE)
 		rank_fail(rank, error, "barrier %" PRIu64 " of communicator %" PRIu32, barrier,
@@ -92,7 +92,7 @@ static void create_comm(struct rank *rank, uint32_t comm)
 /* The last one: in all algorithms it is what most other ranks depend on. */
 static int drop_last_wait(struct collq_graph *graph)
 {
-	struct collq_graph_node_info info;
+	struct collq_graph_node_info info = { .size = sizeof(info) };
 	int node = collq_graph_nr_nodes(graph);
 
 	while (--node >= 0) {

@@ -11,6 +11,10 @@
  * itself is left alone. Times are absolute, in nanoseconds of CLOCK_MONOTONIC;
  * 0 means never. Ranks are 0..size - 1.
  *
+ * Structures of these headers start with their size, which the caller sets
+ * before it passes one, whichever way: see collq(7). The API may change before
+ * version 1.0.
+ *
  * Contexts and communicators may be used by any number of threads at once. A
  * request, a graph and a ring are used by one thread at a time; collq_cancel()
  * is the exception. A child process can't use its parent's objects.
@@ -32,12 +36,27 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
+/* Of this header; what is linked may be another */
+#define COLLQ_VERSION_MAJOR		0U
+#define COLLQ_VERSION_MINOR		1U
+
+/* Version numbers that can be compared: with COLLQ_VERSION and collq_version() */
+#define COLLQ_MAKE_VERSION(major, minor)	((major) << 16 | (minor))
+#define COLLQ_VERSION	COLLQ_MAKE_VERSION(COLLQ_VERSION_MAJOR, COLLQ_VERSION_MINOR)
+
 /* Names nothing: no rank, no index */
 #define COLLQ_NONE			0xffffffffU
 
 struct collq_context;
 struct collq_comm;
 struct collq_request;
+
+/**
+ * collq_version() - which version the library is of
+ *
+ * Return: the version, as COLLQ_MAKE_VERSION() makes it.
+ */
+uint32_t collq_version(void);
 
 /* Contexts: one open of an RDMA device. See collq_open(3). */
 
@@ -125,6 +144,7 @@ uint64_t collq_deadline_in(uint64_t nanoseconds);
 
 /**
  * struct collq_variable - a variable of the environment that libcollq heeds
+ * @size: in: sizeof(struct collq_variable)
  * @name: its name
  * @value: its value now
  * @source: "environment", or "default"
@@ -132,6 +152,7 @@ uint64_t collq_deadline_in(uint64_t nanoseconds);
  * @description: what it is for, one line
  */
 struct collq_variable {
+	uint32_t size;
 	const char *name;
 	const char *value;
 	const char *source;
@@ -145,7 +166,8 @@ struct collq_variable {
  * @variable: out: the variable; the strings are valid until the environment is
  *	changed
  *
- * Return: 0, or -ENOENT behind the last one.
+ * Return: 0; -ENOENT behind the last one; -EINVAL or -E2BIG if the size makes no
+ * sense.
  */
 int collq_variable_get(uint32_t index, struct collq_variable *variable);
 
@@ -153,6 +175,7 @@ int collq_variable_get(uint32_t index, struct collq_variable *variable);
 
 /**
  * struct collq_oob - how the ranks of a communicator reach each other at first
+ * @size: sizeof(struct collq_oob)
  * @arg: passed to the callbacks
  * @allgather: start an allgather: every rank gives @bytes bytes at @send, and
  *	gets those of all at @recv, in order of ranks. Both stay valid and untouched until
@@ -168,6 +191,7 @@ int collq_variable_get(uint32_t index, struct collq_variable *variable);
  * free a request of the communicator. They must not call such themselves.
  */
 struct collq_oob {
+	uint32_t size;
 	void *arg;
 	int (*allgather)(void *arg, const void *send, void *recv, size_t bytes,
 			 void **request);
@@ -177,23 +201,28 @@ struct collq_oob {
 
 /**
  * struct collq_oob_blocking - an allgather that blocks
+ * @size: sizeof(struct collq_oob_blocking)
  * @arg: passed to @allgather
  * @allgather: as in &struct collq_oob, but returns when it is complete
  */
 struct collq_oob_blocking {
+	uint32_t size;
 	void *arg;
 	int (*allgather)(void *arg, const void *send, void *recv, size_t bytes);
 };
 
 /**
  * collq_oob_from_blocking() - callbacks from an allgather that blocks
- * @oob: out: the callbacks
+ * @oob: out: the callbacks; in: their size
  * @blocking: the function; must stay valid as long as @oob is used
  *
  * With it, functions that otherwise don't block may: collq_init_test().
+ *
+ * Return: 0; -EINVAL if there's no function; -EINVAL or -E2BIG if a size makes no
+ * sense.
  */
-void collq_oob_from_blocking(struct collq_oob *oob,
-			     const struct collq_oob_blocking *blocking);
+int collq_oob_from_blocking(struct collq_oob *oob,
+			    const struct collq_oob_blocking *blocking);
 
 /**
  * collq_comm_create() - make a communicator
@@ -206,7 +235,8 @@ void collq_oob_from_blocking(struct collq_oob *oob,
  * Local: nothing is sent. Ranks get connected by the first initialisation that
  * needs it, and the connections are shared by all requests of the communicator.
  *
- * Return: 0, -EINVAL or -ENOMEM.
+ * Return: 0; -EINVAL or -E2BIG if an argument makes no sense; -ENOMEM; and, where
+ * it makes the context's ring, -ENOSPC, -EPERM or -ENODEV.
  */
 int collq_comm_create(struct collq_context *context, uint32_t rank, uint32_t size,
 		      const struct collq_oob *oob, struct collq_comm **comm);
@@ -404,6 +434,7 @@ int collq_cancel(struct collq_request *request);
 
 /**
  * struct collq_failure - what is known of a run that failed
+ * @size: in: sizeof(struct collq_failure)
  * @error: the negative errno
  * @peer: rank at the other end of the endpoint that failed or brought the news,
  *	else COLLQ_NONE
@@ -413,6 +444,7 @@ int collq_cancel(struct collq_request *request);
  * @label: label of that task; in a barrier, the round
  */
 struct collq_failure {
+	uint32_t size;
 	int32_t error;
 	uint32_t peer;
 	uint32_t endpoint;
@@ -425,7 +457,8 @@ struct collq_failure {
  * @request: the request
  * @failure: out: what is known
  *
- * Return: 0, or -ENOENT if no run has been seen to fail.
+ * Return: 0; -ENOENT if no run has been seen to fail; -EINVAL or -E2BIG if the
+ * size makes no sense.
  */
 int collq_request_failure(const struct collq_request *request,
 			  struct collq_failure *failure);

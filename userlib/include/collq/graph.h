@@ -173,6 +173,7 @@ int collq_graph_remove(struct collq_graph *graph, int node);
 
 /**
  * struct collq_graph_node_info - what collq_graph_node() tells
+ * @size: in: sizeof(struct collq_graph_node_info)
  * @opcode: IB_COLLQ_TASK_*
  * @channel: index of its out channel (a signal) or in channel (a wait), else -1
  * @object: id of its endpoint or counter if @channel is -1, else 0
@@ -180,6 +181,7 @@ int collq_graph_remove(struct collq_graph *graph, int node);
  * @count: of a wait, as given; else 0
  */
 struct collq_graph_node_info {
+	uint32_t size;
 	uint32_t opcode;
 	int32_t channel;
 	uint32_t object;
@@ -201,7 +203,8 @@ uint32_t collq_graph_nr_nodes(const struct collq_graph *graph);
  * @node: index of the node
  * @info: out: what it is
  *
- * Return: 0; -EINVAL if there's no such node, -ENOENT if it was removed.
+ * Return: 0; -EINVAL if there's no such node, -ENOENT if it was removed; -EINVAL
+ * or -E2BIG if the size makes no sense.
  */
 int collq_graph_node(const struct collq_graph *graph, int node,
 		     struct collq_graph_node_info *info);
@@ -209,11 +212,13 @@ int collq_graph_node(const struct collq_graph *graph, int node,
 /**
  * struct collq_graph_channel - what collq_graph_out_channel() and
  *	collq_graph_in_channel() tell
+ * @size: in: sizeof(struct collq_graph_channel)
  * @peer: the other rank
  * @tag: as declared
  * @messages: signals in one run of the graph
  */
 struct collq_graph_channel {
+	uint32_t size;
 	uint32_t peer;
 	uint32_t tag;
 	uint64_t messages;
@@ -241,7 +246,8 @@ uint32_t collq_graph_nr_in(const struct collq_graph *graph);
  * @out: index of the channel
  * @channel: out: what it is
  *
- * Return: 0; -EINVAL if there's no such channel.
+ * Return: 0; -EINVAL if there's no such channel; -EINVAL or -E2BIG if the size
+ * makes no sense.
  */
 int collq_graph_out_channel(const struct collq_graph *graph, int out,
 			    struct collq_graph_channel *channel);
@@ -252,7 +258,8 @@ int collq_graph_out_channel(const struct collq_graph *graph, int out,
  * @in: index of the channel
  * @channel: out: what it is
  *
- * Return: 0; -EINVAL if there's no such channel.
+ * Return: 0; -EINVAL if there's no such channel; -EINVAL or -E2BIG if the size
+ * makes no sense.
  */
 int collq_graph_in_channel(const struct collq_graph *graph, int in,
 			   struct collq_graph_channel *channel);
@@ -271,6 +278,8 @@ struct collq_graph_out_binding {
 
 /**
  * struct collq_graph_binding - what the channels of a graph stand for
+ * @size: sizeof(struct collq_graph_binding)
+ * @out_size: sizeof(struct collq_graph_out_binding), of which there are many
  * @out: one for each out channel, in order of index
  * @in: for each in channel, in order of index: id of a counter that nothing else
  *	raises
@@ -279,6 +288,8 @@ struct collq_graph_out_binding {
  * @limits: what the task list must keep to; NULL to leave that to the kernel
  */
 struct collq_graph_binding {
+	uint32_t size;
+	uint32_t out_size;
 	const struct collq_graph_out_binding *out;
 	const uint32_t *in;
 	uint32_t nr_out;
@@ -303,8 +314,9 @@ struct collq_graph_binding {
  * The kernel takes no empty list: what has no tasks is complete as it is.
  *
  * Return: 0; -ELOOP if nodes come behind each other in a circle; -EINVAL if the
- * numbers of channels aren't those of the graph, or an id is 0; -ENOSPC if there
- * are more tasks or higher slots than @limits allow; -ENOMEM.
+ * numbers of channels aren't those of the graph, or an id is 0; -EINVAL or -E2BIG
+ * if a size makes no sense; -ENOSPC if there are more tasks or higher slots than
+ * @limits allow; -ENOMEM.
  */
 int collq_graph_lower(const struct collq_graph *graph,
 		      const struct collq_graph_binding *binding,
