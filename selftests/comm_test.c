@@ -10,6 +10,7 @@
 #include "kselftest_harness.h"
 
 #include "alloc_wrap.h"
+#include "message.h"
 #include "team.h"
 
 /* Emulated machines are slow; deadlines inside are tighter. */
@@ -372,10 +373,110 @@ static void oob_lies(struct team_member *me)
 	CHECK_IS(0, collq_comm_destroy(comm));
 }
 
+/* An initialisation with callbacks like these fails like this. */
+static void oob_is(struct team_member *me, const struct collq_oob *oob, int expected)
+{
+	struct collq_comm *comm, *kept = me->comm[0];
+
+	CHECK_IS(0, collq_comm_create(me->ctx, 0, 2, oob, &comm));
+	me->comm[0] = comm;
+	init_fails(me, NULL, expected);
+	init_fails(me, NULL, -ECONNABORTED);
+	CHECK_IS(0, count_all(me));
+	me->comm[0] = kept;
+	CHECK_IS(0, collq_comm_destroy(comm));
+}
+
+/* Another rank that has four gigabytes to tell: nobody waits for them. */
+static int boasting_allgather(void *arg, const void *send, void *recv, size_t bytes)
+{
+	struct collq_message_header header;
+	int *left = arg;
+
+	if (!(*left)--)
+		return -ENOTCONN;
+	collq_message_get_header(send, &header);
+	header.bytes = UINT32_MAX;
+	memcpy(recv, send, bytes);
+	memcpy((char *)recv + bytes, send, bytes);
+	collq_message_put_header((unsigned char *)recv + bytes, &header);
+	return 0;
+}
+
+static void oob_boasts(struct team_member *me)
+{
+	struct collq_oob_blocking function = {
+		sizeof(function), &(int){ 1 }, boasting_allgather
+	};
+	struct collq_oob oob = { .size = sizeof(oob) };
+	struct collq_comm *comm, *kept = me->comm[0];
+
+	CHECK_IS(0, collq_oob_from_blocking(&oob, &function));
+	CHECK_IS(0, collq_comm_create(me->ctx, 0, 2, &oob, &comm));
+	me->comm[0] = comm;
+	init_fails(me, NULL, -EPROTO);
+	me->comm[0] = kept;
+	CHECK_IS(0, collq_comm_destroy(comm));
+}
+
+/* Callbacks that return what no errno is, or not theirs to return. */
+struct oddity {
+	int allgather, test;
+	int started, freed;
+};
+
+static int odd_allgather(void *arg, const void *send, void *recv, size_t bytes, void **request)
+{
+	struct oddity *odd = arg;
+
+	memcpy(recv, send, bytes);
+	*request = odd;
+	odd->started += !odd->allgather;
+	return odd->allgather;
+}
+
+static int odd_test(void *arg, void *request)
+{
+	struct oddity *odd = arg;
+
+	return request == odd ? odd->test : -EINVAL;
+}
+
+static void odd_free(void *arg, void *request)
+{
+	struct oddity *odd = arg;
+
+	odd->freed += request == odd;
+}
+
+static void oob_is_odd(struct team_member *me)
+{
+	static const struct oddity oddities[] = {
+		{ .allgather = 5 }, { .allgather = -EINPROGRESS }, { .test = 16 },
+	};
+	struct collq_oob oob = {
+		.size = sizeof(oob),
+		.allgather = odd_allgather,
+		.test = odd_test,
+		.req_free = odd_free,
+	};
+	struct oddity odd;
+	size_t i;
+
+	for (i = 0; i < sizeof(oddities) / sizeof(oddities[0]); i++) {
+		odd = oddities[i];
+		oob.arg = &odd;
+		oob_is(me, &oob, -EPROTO);
+		CHECK_IS(odd.started, odd.freed);
+	}
+}
+
 TEST_F_TIMEOUT(comm, allgather_may_fail, LIMIT_S)
 {
 	EXPECT_EQ(0, team_run(1, oob_fails));
 	EXPECT_EQ(0, team_run(1, oob_lies));
+	EXPECT_EQ(0, team_run(1, oob_boasts));
+	EXPECT_EQ(0, team_run(1, oob_is_odd));
 }
 
 /* An endpoint with room for two requests: then there must be another. */
@@ -607,6 +708,9 @@ static void bad_arguments(struct team_member *me)
 	CHECK_IS(0, setenv("COLLQ_NET_DEVICES", "nosuch0,rxe0:1", 1));
 	CHECK_IS(0, collq_open(NULL, &ctx));
 	CHECK_IS(0, collq_close(ctx));
+	/* Though the first one would do. */
+	CHECK_IS(0, setenv("COLLQ_NET_DEVICES", "rxe0:1,", 1));
+	CHECK_IS(-EINVAL, collq_open(NULL, &ctx));
 	CHECK_IS(0, setenv("COLLQ_TLS", "local", 1));
 	CHECK_IS(-EOPNOTSUPP, collq_open(NULL, &ctx));
 	CHECK_IS(0, setenv("COLLQ_TLS", "tcp", 1));

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "kselftest_harness.h"
 
@@ -445,7 +447,6 @@ TEST(environment_is_heeded)
 	EXPECT_EQ(16, env.rc_timeout);
 
 	setenv("COLLQ_LOG_LEVEL", "debug", 1);
-	EXPECT_EQ(COLLQ_LOG_DEBUG, collq_env_log_level());
 	for (i = 0; !collq_variable_get(i, &variable); i++) {
 		if (strcmp(variable.name, "COLLQ_LOG_LEVEL"))
 			continue;
@@ -481,6 +482,35 @@ TEST(environment_is_checked)
 		}
 	}
 	ASSERT_EQ(0, collq_env_read(&env));
+}
+
+/* What is said on stderr in the meantime: the number of bytes. */
+static long said(enum collq_log_level level)
+{
+	int kept = dup(STDERR_FILENO), file = memfd_create("said", 0);
+	long size;
+
+	dup2(file, STDERR_FILENO);
+	collq_log(level, "something");
+	dup2(kept, STDERR_FILENO);
+	size = lseek(file, 0, SEEK_END);
+	close(kept);
+	close(file);
+	return size;
+}
+
+/* Another thread may be changing the environment while something is said. */
+TEST(log_level_is_looked_up_once)
+{
+	struct collq_env env;
+
+	ASSERT_EQ(0, read_with("COLLQ_LOG_LEVEL", "info", &env));
+	setenv("COLLQ_LOG_LEVEL", "debug", 1);
+	EXPECT_LT(0, said(COLLQ_LOG_INFO));
+	EXPECT_EQ(0, said(COLLQ_LOG_DEBUG));
+	ASSERT_EQ(0, collq_env_read(&env));
+	EXPECT_LT(0, said(COLLQ_LOG_DEBUG));
+	unsetenv("COLLQ_LOG_LEVEL");
 }
 
 TEST(algorithms_have_names)

@@ -499,6 +499,7 @@ TEST_F_TIMEOUT(request, ring_may_be_full, LIMIT_S)
 /* Freed while it runs: that cancels it, at the peer too. */
 static void freed_while_running(struct team_member *me)
 {
+	struct pollfd fd = { .fd = collq_fd(me->ctx), .events = POLLIN };
 	struct collq_request *request, *other = team_barrier(me, 0, COLLQ_BARRIER_AUTO, 0);
 	int i;
 
@@ -512,6 +513,8 @@ static void freed_while_running(struct team_member *me)
 		}
 		if (!me->rank) {
 			collq_request_free(request);
+			/* An event loop doesn't hear of it any more. */
+			CHECK_IS(0, poll(&fd, 1, 0));
 			request = NULL;
 			team_meet(me);
 		}

@@ -59,6 +59,8 @@ int collq_open(const char *device, struct collq_context **context)
 	if (err)
 		goto err_free;
 	err = collq_device_open(device, &ctx->env, &found);
+	/* It's the environment's, and may change. */
+	ctx->env.net_devices = NULL;
 	if (err)
 		goto err_free;
 	ctx->fd = found.fd;
@@ -67,6 +69,7 @@ int collq_open(const char *device, struct collq_context **context)
 	ctx->gid_index = found.gid_index;
 	ctx->ids.max = MAX_REQUESTS;
 	pthread_mutex_init(&ctx->lock, NULL);
+	pthread_cond_init(&ctx->woken, NULL);
 	err = query(ctx);
 	if (err)
 		goto err_close;
@@ -74,6 +77,7 @@ int collq_open(const char *device, struct collq_context **context)
 	return 0;
 
 err_close:
+	pthread_cond_destroy(&ctx->woken);
 	pthread_mutex_destroy(&ctx->lock);
 	close(ctx->fd);
 err_free:
@@ -97,6 +101,7 @@ int collq_close(struct collq_context *context)
 	close(context->fd);
 	collq_slots_destroy(&context->ids);
 	free(context->requests);
+	pthread_cond_destroy(&context->woken);
 	pthread_mutex_destroy(&context->lock);
 	free(context);
 	return 0;

@@ -33,6 +33,7 @@ struct collq_context {
 	uint32_t users;			/* communicators, and rings of the caller */
 	struct collq_ring *ring;	/* made with the first communicator */
 	struct collq_sleeper *sleepers;	/* until @ring has an entry, see progress.c */
+	pthread_cond_t woken;		/* one of them */
 	struct collq_slots ids;		/* of the requests, see progress.c */
 	struct collq_request **requests;
 	uint32_t room;

@@ -83,7 +83,7 @@ static int open_one(const struct collq_nldev *found, uint32_t port,
 			return err;
 	}
 	/* Old kernels and some containers don't answer. */
-	if (collq_nldev_chardev(found->index, node, &number)) {
+	if (found->index == COLLQ_NO_INDEX || collq_nldev_chardev(found->index, node, &number)) {
 		err = collq_sysfs_chardev(found->name, node, &number);
 		if (err)
 			return err;
@@ -119,6 +119,21 @@ static int open_first(const struct collq_nldev *found, uint32_t nr, const struct
 	return first_err;
 }
 
+static int check_list(const char *list)
+{
+	struct wish wish;
+	size_t len;
+	int err;
+
+	for (;; list += len + 1) {
+		len = strcspn(list, ",");
+		err = parse_wish(list, len, &wish);
+		if (err || !list[len])
+			return err;
+	}
+}
+
+/* A list that is malformed is so wherever the device is that it would come to. */
 static int open_listed(const char *list, const struct collq_nldev *found, uint32_t nr,
 		       const struct collq_env *env, struct collq_device *device)
 {
@@ -126,11 +141,12 @@ static int open_listed(const char *list, const struct collq_nldev *found, uint32
 	struct wish wish;
 	size_t len;
 
+	err = check_list(list);
+	if (err)
+		return err;
 	for (;; list += len + 1) {
 		len = strcspn(list, ",");
-		err = parse_wish(list, len, &wish);
-		if (err)
-			return err;
+		parse_wish(list, len, &wish);
 		err = open_first(found, nr, &wish, env, device);
 		if (!err)
 			return 0;

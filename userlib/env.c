@@ -256,12 +256,28 @@ static const char *from_environment(const struct variable *var)
 	return value && *value ? value : NULL;
 }
 
+/* A malformed one must not keep the complaint about it from being seen. */
+static enum collq_log_level wanted_log_level(void)
+{
+	const struct variable *var;
+	const char *value;
+	uint32_t level;
+
+	for (var = variables; strcmp(var->name, "COLLQ_LOG_LEVEL"); var++)
+		;
+	value = from_environment(var);
+	if (!value || var->parse(var, value, &level))
+		return COLLQ_LOG_WARN;
+	return (enum collq_log_level)level;
+}
+
 int collq_env_read(struct collq_env *env)
 {
 	const struct variable *var;
 	const char *value;
 	int err;
 
+	collq_log_set_level(wanted_log_level());
 	for (var = variables; var < variables + NR_VARIABLES; var++) {
 		value = from_environment(var);
 		if (!value)
@@ -274,21 +290,6 @@ int collq_env_read(struct collq_env *env)
 		}
 	}
 	return 0;
-}
-
-/* A malformed one must not keep the complaint about it from being seen. */
-enum collq_log_level collq_env_log_level(void)
-{
-	const struct variable *var;
-	const char *value;
-	uint32_t level;
-
-	for (var = variables; strcmp(var->name, "COLLQ_LOG_LEVEL"); var++)
-		;
-	value = from_environment(var);
-	if (!value || var->parse(var, value, &level))
-		return COLLQ_LOG_WARN;
-	return (enum collq_log_level)level;
 }
 
 int collq_variable_get(uint32_t index, struct collq_variable *variable)

@@ -33,9 +33,10 @@ struct collq_env {
 	uint32_t spin;
 };
 
-/* 0, or -EINVAL if a variable is malformed, which is logged. */
+/*
+ * 0, or -EINVAL if a variable is malformed, which is logged. The level of what is
+ * logged is as it says from then on.
+ */
 int collq_env_read(struct collq_env *env);
-
-enum collq_log_level collq_env_log_level(void);
 
 #endif /* COLLQ_ENV_H */

@@ -3,14 +3,15 @@
  * What the library has to say that an errno can't: on stderr, a line at a time.
  * Nothing on the way of a run says anything.
  *
- * The level is that of the process, so it is looked up at each call rather than
- * kept with a context: some of what is said happens before there is one.
+ * The level is that of the process: some of what is said belongs to no context. It
+ * is looked up in the environment when a context is opened, and not later, when
+ * another thread may be changing that.
  */
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "env.h"
 #include "log.h"
 
 const char * const collq_log_levels[] = {
@@ -22,13 +23,20 @@ const char * const collq_log_levels[] = {
 	NULL
 };
 
+static _Atomic int log_level = COLLQ_LOG_WARN;
+
+void collq_log_set_level(enum collq_log_level level)
+{
+	atomic_store_explicit(&log_level, (int)level, memory_order_relaxed);
+}
+
 void collq_log(enum collq_log_level level, const char *format, ...)
 {
 	char line[512];
 	va_list args;
 	int len;
 
-	if (level > collq_env_log_level())
+	if ((int)level > atomic_load_explicit(&log_level, memory_order_relaxed))
 		return;
 	len = snprintf(line, sizeof(line), "collq[%d] %s: ", (int)getpid(),
 		       collq_log_levels[level]);

@@ -14,6 +14,9 @@ enum collq_log_level {
 /* Their names, in this order, ending with NULL */
 extern const char * const collq_log_levels[];
 
+/* What level there is: that of the last context to be opened. */
+void collq_log_set_level(enum collq_log_level level);
+
 /* Says it on stderr, as one line, if the level is low enough. */
 __attribute__((format(printf, 2, 3)))
 void collq_log(enum collq_log_level level, const char *format, ...);

@@ -7,6 +7,9 @@
 
 #define COLLQ_NAME_SIZE		64
 
+/* Of a device whose index isn't known: 0 would be another's. */
+#define COLLQ_NO_INDEX		UINT32_MAX
+
 /* An RDMA device, as the kernel tells of it */
 struct collq_nldev {
 	uint32_t index;

@@ -263,37 +263,55 @@ static void complain(const struct collq_request *req, const char *what, int err)
 		collq_warn("%s: %s: %s", req->ctx->device, what, strerror(-err));
 }
 
+/*
+ * All of them, also those behind one that fails: nobody will try again, and a slot
+ * that stays bound is in the way of its next user.
+ */
+static void take_away(struct collq_request *req, const char *what, unsigned long command,
+		      void *entries, size_t entry_size, uint32_t nr)
+{
+	uint32_t first = 0, done;
+	int err;
+
+	while (first < nr) {
+		err = collq_ioctl_all(req->ctx, command, (char *)entries + first * entry_size,
+				      entry_size, nr - first, &done);
+		complain(req, what, err);
+		/* The device is gone, or the context isn't ours: none will do. */
+		if (err == -ENODEV || err == -EPERM)
+			return;
+		first += err ? done + 1 : done;
+	}
+}
+
 static void destroy_one(struct collq_request *req, uint32_t type, uint32_t *id,
 			const char *what)
 {
 	struct ib_collq_object_destroy entry = { .id = *id, .type = type };
-	uint32_t done;
 
 	if (!*id)
 		return;
-	complain(req, what, collq_ioctl_all(req->ctx, IB_COLLQ_OBJECT_DESTROY, &entry,
-					    sizeof(entry), 1, &done));
+	take_away(req, what, IB_COLLQ_OBJECT_DESTROY, &entry, sizeof(entry), 1);
 	*id = 0;
 }
 
 static void unbind_slots(struct collq_request *req)
 {
 	struct ib_collq_slot_bind entries[CHUNK];
-	uint32_t nr, done;
+	uint32_t nr;
 
 	while (req->nr_bound) {
 		for (nr = 0; nr < CHUNK && req->nr_bound; nr++)
 			entries[nr] = slot_of(req, --req->nr_bound);
-		complain(req, "unbinding slots",
-			 collq_ioctl_all(req->ctx, IB_COLLQ_SLOT_UNBIND, entries,
-					 sizeof(entries[0]), nr, &done));
+		take_away(req, "unbinding slots", IB_COLLQ_SLOT_UNBIND, entries,
+			  sizeof(entries[0]), nr);
 	}
 }
 
 static void destroy_counters(struct collq_request *req)
 {
 	struct ib_collq_object_destroy entries[CHUNK];
-	uint32_t nr, done;
+	uint32_t nr;
 
 	while (req->nr_counters) {
 		for (nr = 0; nr < CHUNK && req->nr_counters; nr++)
@@ -301,9 +319,8 @@ static void destroy_counters(struct collq_request *req)
 				.id = req->in[--req->nr_counters].counter,
 				.type = IB_COLLQ_OBJECT_COUNTER,
 			};
-		complain(req, "destroying counters",
-			 collq_ioctl_all(req->ctx, IB_COLLQ_OBJECT_DESTROY, entries,
-					 sizeof(entries[0]), nr, &done));
+		take_away(req, "destroying counters", IB_COLLQ_OBJECT_DESTROY, entries,
+			  sizeof(entries[0]), nr);
 	}
 }
 
@@ -311,7 +328,7 @@ static void release_capacity(struct collq_request *req)
 {
 	struct ib_collq_capacity entries[CHUNK];
 	struct collq_link *link = req->links, *end = req->links + req->nr_links;
-	uint32_t nr, done;
+	uint32_t nr;
 
 	while (link < end) {
 		for (nr = 0; nr < CHUNK && link < end; link++) {
@@ -323,9 +340,8 @@ static void release_capacity(struct collq_request *req)
 			};
 			link->reserved = false;
 		}
-		complain(req, "releasing capacity",
-			 collq_ioctl_all(req->ctx, IB_COLLQ_CAPACITY_RELEASE, entries,
-					 sizeof(entries[0]), nr, &done));
+		take_away(req, "releasing capacity", IB_COLLQ_CAPACITY_RELEASE, entries,
+			  sizeof(entries[0]), nr);
 	}
 }
 

@@ -10,8 +10,9 @@
  * A thread in collq_waitany() sleeps in the kernel until the ring has an entry. If
  * another thread gave its entry back before it woke, it would sleep on. So an entry
  * that was heeded stays in the ring until everybody who sleeps like that has known
- * of it when they went to sleep. Threads that sleep for one certain submission have
- * no such worry.
+ * of it when they went to sleep. Whoever needs its place, or would go to sleep the
+ * same way, waits for them to wake: they are bound to. Threads that sleep for one
+ * certain submission have no such worry.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -68,6 +69,19 @@ uint64_t collq_progress_tag(const struct collq_request *req)
 	return (uint64_t)req->id << 16 | req->generation;
 }
 
+static void end_run(struct collq_request *req, const struct ib_collq_completion *entry)
+{
+	req->status = entry->status;
+	req->failure = (struct collq_failure){
+		.error = entry->status,
+		.peer = entry->endpoint ? entry->peer : COLLQ_NONE,
+		.endpoint = entry->endpoint,
+		.task = entry->task,
+		.label = entry->label,
+	};
+	atomic_store_explicit(&req->run, COLLQ_RUN_ENDED, memory_order_release);
+}
+
 static void heed(struct collq_context *ctx, const struct ib_collq_completion *entry)
 {
 	uint64_t id = entry->user_data >> 16;
@@ -79,15 +93,7 @@ static void heed(struct collq_context *ctx, const struct ib_collq_completion *en
 	/* After all that the owner did before it started this run. */
 	if (atomic_load_explicit(&req->run, memory_order_acquire) != COLLQ_RUN_STARTED)
 		return;
-	req->status = entry->status;
-	req->failure = (struct collq_failure){
-		.error = entry->status,
-		.peer = entry->endpoint ? entry->peer : COLLQ_NONE,
-		.endpoint = entry->endpoint,
-		.task = entry->task,
-		.label = entry->label,
-	};
-	atomic_store_explicit(&req->run, COLLQ_RUN_ENDED, memory_order_release);
+	end_run(req, entry);
 }
 
 /* Gives back what no sleeper needs to find. With the lock held, as below. */
@@ -142,6 +148,27 @@ static void remove_sleeper(struct collq_context *ctx, const struct collq_sleeper
 		link = &(*link)->next;
 	*link = sleeper->next;
 	release(ctx);
+	pthread_cond_broadcast(&ctx->woken);
+}
+
+/* Whether somebody asleep has yet to find an entry that was heeded. */
+static bool is_held(const struct collq_context *ctx)
+{
+	const struct collq_sleeper *sleeper;
+
+	for (sleeper = ctx->sleepers; sleeper; sleeper = sleeper->next)
+		if (sleeper->knows != collq_ring_seen(ctx->ring))
+			return true;
+	return false;
+}
+
+static void wait_until_not_held(struct collq_context *ctx)
+{
+	heed_all(ctx);
+	while (is_held(ctx)) {
+		pthread_cond_wait(&ctx->woken, &ctx->lock);
+		heed_all(ctx);
+	}
 }
 
 void collq_progress(struct collq_context *ctx)
@@ -151,7 +178,31 @@ void collq_progress(struct collq_context *ctx)
 	pthread_mutex_unlock(&ctx->lock);
 }
 
-/* If the lock is taken, its holder is doing just this. */
+void collq_progress_make_room(struct collq_context *ctx)
+{
+	pthread_mutex_lock(&ctx->lock);
+	wait_until_not_held(ctx);
+	pthread_mutex_unlock(&ctx->lock);
+}
+
+void collq_progress_gone(struct collq_request *req)
+{
+	const struct ib_collq_completion gone = {
+		.status = -ENODEV,
+		.task = IB_COLLQ_NO_TASK,
+	};
+
+	pthread_mutex_lock(&req->ctx->lock);
+	heed_all(req->ctx);
+	if (atomic_load_explicit(&req->run, memory_order_acquire) == COLLQ_RUN_STARTED)
+		end_run(req, &gone);
+	pthread_mutex_unlock(&req->ctx->lock);
+}
+
+/*
+ * If the lock is taken, its holder mostly does just this; if not, the next look
+ * will find what this one doesn't, and the descriptor stays readable.
+ */
 void collq_progress_try(struct collq_context *ctx)
 {
 	if (pthread_mutex_trylock(&ctx->lock))
@@ -171,7 +222,8 @@ int collq_progress_sleep(struct collq_context *ctx, uint64_t deadline,
 	int err = 0;
 
 	pthread_mutex_lock(&ctx->lock);
-	heed_all(ctx);
+	/* The kernel would have us awake again at once. */
+	wait_until_not_held(ctx);
 	if (is_over(arg))
 		goto out;
 	add_sleeper(ctx, &self);

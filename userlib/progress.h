@@ -20,6 +20,12 @@ uint64_t collq_progress_tag(const struct collq_request *req);
 void collq_progress(struct collq_context *ctx);
 void collq_progress_try(struct collq_context *ctx);
 
+/* Takes note of all, until each has given its place in the ring back. */
+void collq_progress_make_room(struct collq_context *ctx);
+
+/* The device is gone, and nobody may be left to tell how this run has ended. */
+void collq_progress_gone(struct collq_request *req);
+
 /*
  * Sleeps until there are completions of any request, and takes note of them. Not
  * if @is_over says, with the lock held, that there's no need to.

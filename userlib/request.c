@@ -180,7 +180,7 @@ int collq_start(struct collq_request *request, uint64_t deadline)
 	err = collq_queue_submit(request->ctx, &submit);
 	if (err == -EBUSY) {
 		/* Perhaps the ring is full of what nobody has looked for. */
-		collq_progress(request->ctx);
+		collq_progress_make_room(request->ctx);
 		err = collq_queue_submit(request->ctx, &submit);
 	}
 	if (err)
@@ -219,6 +219,21 @@ static bool spin(struct collq_request *req)
 	return run_of(req) != COLLQ_RUN_STARTED;
 }
 
+/*
+ * After a call that waits for the end: 0 if that is here, else why not. Of a device
+ * that is gone there may be no completion to come.
+ */
+static int look_for_end(struct collq_request *req, int err)
+{
+	if (err == -ENODEV)
+		collq_progress_gone(req);
+	else
+		collq_progress(req->ctx);
+	if (run_of(req) == COLLQ_RUN_ENDED)
+		return 0;
+	return err ? err : -EPROTO;
+}
+
 /* Sleeps until the run has ended: 0 then, else why that can't be. */
 static int sleep_until_end(struct collq_request *req, uint64_t deadline)
 {
@@ -232,8 +247,7 @@ static int sleep_until_end(struct collq_request *req, uint64_t deadline)
 	do
 		err = collq_queue_wait(req->ctx, &wait);
 	while (err == -EINTR);
-	collq_progress(req->ctx);
-	return run_of(req) == COLLQ_RUN_ENDED ? 0 : err;
+	return look_for_end(req, err);
 }
 
 int collq_wait(struct collq_request *request, uint64_t deadline)
@@ -268,7 +282,7 @@ int collq_start_wait(struct collq_request *request, uint64_t deadline)
 		err = collq_queue_submit_wait(request->ctx, &run);
 		if (err == -EBUSY && !run.sequence && !retried) {
 			retried = true;
-			collq_progress(request->ctx);
+			collq_progress_make_room(request->ctx);
 		} else if (err != -EINTR) {
 			break;
 		}
@@ -277,8 +291,8 @@ int collq_start_wait(struct collq_request *request, uint64_t deadline)
 		take_back_run(request);
 		return err;
 	}
-	collq_progress(request->ctx);
-	return run_of(request) == COLLQ_RUN_ENDED ? see_end(request) : err;
+	err = look_for_end(request, err);
+	return err ? err : see_end(request);
 }
 
 /* Any of the requests that has ended, or how many are still going on. */
@@ -315,6 +329,16 @@ static bool any_is_over(void *arg)
 	return !any->started;
 }
 
+/* See look_for_end(). */
+static void end_all(const struct any *any)
+{
+	uint32_t i;
+
+	for (i = 0; i < any->nr; i++)
+		if (any->requests[i] && run_of(any->requests[i]) == COLLQ_RUN_STARTED)
+			collq_progress_gone(any->requests[i]);
+}
+
 static int any_result(const struct any *any, uint32_t *index)
 {
 	*index = any->ended;
@@ -331,7 +355,7 @@ int collq_testany(struct collq_request *const requests[], uint32_t nr, uint32_t 
 
 	if (!any_is_over(&any)) {
 		for (i = 0; i < nr; i++)
-			if (requests[i] && requests[i]->queue_id)
+			if (requests[i] && !check(requests[i]))
 				collq_progress_try(requests[i]->ctx);
 		any_is_over(&any);
 	}
@@ -356,6 +380,10 @@ int collq_waitany(struct collq_request *const requests[], uint32_t nr, uint32_t 
 	}
 	while (!any_is_over(&any) && !err)
 		err = collq_progress_sleep(ctx, deadline, any_is_over, &any);
+	if (err == -ENODEV) {
+		end_all(&any);
+		any_is_over(&any);
+	}
 	return any.ended == COLLQ_NONE && err ? err : any_result(&any, index);
 }
 

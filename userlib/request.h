@@ -56,6 +56,9 @@ enum collq_run {
 	COLLQ_RUN_ENDED,
 };
 
+_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2,
+	       "collq_cancel() is for signal handlers, which can't take a lock");
+
 struct collq_request {
 	struct collq_comm *comm;
 	struct collq_context *ctx;

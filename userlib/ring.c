@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "context.h"
@@ -14,12 +15,15 @@
 #include "ordering.h"
 #include "ring.h"
 
+/* The kernel's offsets have the ring's id above bit 24. */
+_Static_assert(sizeof(off_t) == 8, "mmap() takes the whole offset");
+
 /* @seen: how many entries were looked at, modulo 2^32; never behind the head */
 struct collq_ring {
 	struct collq_context *ctx;
 	struct ib_collq_ring_create attr;
 	struct ib_collq_ring_header *header;
-	uint32_t seen;
+	_Atomic uint32_t seen;	/* has_next() may be called without the lock */
 };
 
 static int destroy(struct collq_ring *ring)
@@ -80,28 +84,40 @@ uint32_t collq_ring_id(const struct collq_ring *ring)
 	return ring->attr.id;
 }
 
+static uint32_t seen(const struct collq_ring *ring)
+{
+	return atomic_load_explicit(&ring->seen, memory_order_relaxed);
+}
+
+static void set_seen(struct collq_ring *ring, uint32_t seen)
+{
+	atomic_store_explicit(&ring->seen, seen, memory_order_relaxed);
+}
+
 bool collq_ring_has_next(const struct collq_ring *ring)
 {
-	return collq_load_acquire(&ring->header->tail) != ring->seen;
+	return collq_load_acquire(&ring->header->tail) != seen(ring);
 }
 
 bool collq_ring_next(struct collq_ring *ring, struct ib_collq_completion *entry)
 {
 	const char *entries = (const char *)ring->header + ring->attr.entries_offset;
-	size_t index = ring->seen & (ring->attr.entries - 1);
+	size_t index = seen(ring) & (ring->attr.entries - 1);
 
 	if (!collq_ring_has_next(ring))
 		return false;
-	*entry = *(const struct ib_collq_completion *)(entries +
-						       index * ring->attr.entry_size);
-	ring->seen++;
+	/* The kernel's entries may be shorter, or longer, than what we know of them. */
+	memset(entry, 0, sizeof(*entry));
+	memcpy(entry, entries + index * ring->attr.entry_size,
+	       ring->attr.entry_size < sizeof(*entry) ? ring->attr.entry_size : sizeof(*entry));
+	set_seen(ring, seen(ring) + 1);
 	return true;
 }
 
 /* How many entries were looked at: the number of the next one. */
 uint32_t collq_ring_seen(const struct collq_ring *ring)
 {
-	return ring->seen;
+	return seen(ring);
 }
 
 /* Gives the entries back that have numbers below @up_to. */
@@ -142,6 +158,6 @@ uint32_t collq_ring_reap(struct collq_ring *ring, struct ib_collq_completion *en
 
 	while (i < nr && collq_ring_next(ring, &entries[i]))
 		i++;
-	collq_ring_release(ring, ring->seen);
+	collq_ring_release(ring, seen(ring));
 	return i;
 }

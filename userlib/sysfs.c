@@ -70,7 +70,7 @@ int collq_sysfs_list(struct collq_nldev **devices, uint32_t *nr)
 			return -ENOMEM;
 		}
 		list = grown;
-		list[*nr].index = 0;
+		list[*nr].index = COLLQ_NO_INDEX;
 		strcpy(list[(*nr)++].name, entry->d_name);
 	}
 	closedir(dir);

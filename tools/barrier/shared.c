@@ -22,11 +22,16 @@
  */
 struct shared *shared_map(uint32_t nr_ranks, uint64_t iterations)
 {
-	size_t latencies = nr_ranks * iterations * sizeof(uint64_t);
-	size_t blocks = (size_t)NR_COMMS * 2 * nr_ranks * MAX_BLOCK;
-	size_t mapped = sizeof(struct shared) + blocks + latencies;
+	uint64_t blocks = (uint64_t)NR_COMMS * 2 * nr_ranks * MAX_BLOCK;
+	uint64_t mapped = sizeof(struct shared) + blocks;
 	struct shared *shared;
 
+	/* Of iterations there may be more than a 32-bit process has room for. */
+	if (iterations > (SIZE_MAX - mapped) / nr_ranks / sizeof(uint64_t)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	mapped += nr_ranks * iterations * sizeof(uint64_t);
 	shared = mmap(NULL, mapped, PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (shared == MAP_FAILED)
