@@ -29,6 +29,13 @@ int collq_object_describe(struct collq_context *context,
 	return collq_ioctl(context, IB_COLLQ_OBJECT_DESCRIBE, describe);
 }
 
+int collq_context_describe(struct collq_context *context,
+			   struct ib_collq_context_describe *describe)
+{
+	describe->size = sizeof(*describe);
+	return collq_ioctl(context, IB_COLLQ_CONTEXT_DESCRIBE, describe);
+}
+
 int collq_object_destroy(struct collq_context *context,
 			 struct ib_collq_object_destroy *entries, uint32_t nr)
 {

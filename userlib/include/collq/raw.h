@@ -27,6 +27,8 @@ struct collq_ring;
 int collq_query(struct collq_context *context, struct ib_collq_query *query);
 int collq_object_describe(struct collq_context *context,
 			  struct ib_collq_object_describe *describe);
+int collq_context_describe(struct collq_context *context,
+			   struct ib_collq_context_describe *describe);
 int collq_object_destroy(struct collq_context *context,
 			 struct ib_collq_object_destroy *entries, uint32_t nr);
 int collq_object_reset(struct collq_context *context, struct ib_collq_object_reset *reset);
