@@ -17,144 +17,10 @@
 #include "kselftest_harness.h"
 
 #include "collq_util.h"
-
-/* Something that each round makes and keeps would show twice over. */
-#define TOLERATED	2
-
-/* Completion queues are shared by contexts, and a few are kept for the next. */
-#define SPARE_QUEUES	4
-#define SPARE_KIB	8192
+#include "usage.h"
 
 /* rxe0 has one of its own (GSI), and the pair that every round starts with. */
 #define QUEUE_PAIRS	3
-
-#define MAX_CACHES	512
-
-struct usage {
-	unsigned int nr;
-	struct {
-		char name[48];
-		long objects;
-	} cache[MAX_CACHES];
-	long vmalloc;	/* KiB, as are those that follow */
-	long percpu;
-	long pinned;
-	long queue_pairs;
-	long completion_queues;
-	long protection_domains;
-};
-
-/* The number behind a name in a file of lines "name: number". */
-static long number_in(const char *path, const char *name)
-{
-	FILE *file = fopen(path, "r");
-	char line[256];
-	long value = -1;
-
-	if (!file)
-		return -1;
-	while (value < 0 && fgets(line, sizeof(line), file)) {
-		if (!strncmp(line, name, strlen(name)))
-			value = atol(line + strlen(name) + 1);
-	}
-	fclose(file);
-	return value;
-}
-
-static bool read_slabs(struct usage *usage)
-{
-	FILE *file = fopen("/proc/slabinfo", "r");
-	char line[512];
-
-	if (!file)
-		return false;
-	usage->nr = 0;
-	while (usage->nr < MAX_CACHES && fgets(line, sizeof(line), file)) {
-		/* Given back when there are very many of them; see vmalloc. */
-		if (!strncmp(line, "vmap_area", 9))
-			continue;
-		if (sscanf(line, "%47s %ld", usage->cache[usage->nr].name,
-			   &usage->cache[usage->nr].objects) == 2)
-			usage->nr++;
-	}
-	fclose(file);
-	return usage->nr;
-}
-
-/* "... pd 1 cq 1 qp 1 ..." */
-static long resource(const char *line, const char *name)
-{
-	const char *found = strstr(line, name);
-
-	return found ? atol(found + strlen(name)) : -1;
-}
-
-static bool read_resources(struct usage *usage)
-{
-	FILE *pipe = popen("rdma resource show " RAW_DEVICE, "r");
-	char line[256] = "";
-
-	if (!pipe)
-		return false;
-	if (!fgets(line, sizeof(line), pipe))
-		line[0] = '\0';
-	pclose(pipe);
-	usage->queue_pairs = resource(line, " qp ");
-	usage->completion_queues = resource(line, " cq ");
-	usage->protection_domains = resource(line, " pd ");
-	return usage->queue_pairs >= 0;
-}
-
-static bool read_usage(struct usage *usage)
-{
-	usage->vmalloc = number_in("/proc/meminfo", "VmallocUsed");
-	usage->percpu = number_in("/proc/meminfo", "Percpu");
-	usage->pinned = number_in("/proc/self/status", "VmPin");
-	return read_slabs(usage) && read_resources(usage);
-}
-
-static void say_growth(const struct usage *before, const struct usage *now)
-{
-	fprintf(stderr, "# vmalloc %ld -> %ld KiB, percpu %ld -> %ld KiB, pinned %ld KiB\n",
-		before->vmalloc, now->vmalloc, before->percpu, now->percpu, now->pinned);
-	fprintf(stderr, "# qp %ld -> %ld, cq %ld -> %ld, pd %ld -> %ld\n", before->queue_pairs,
-		now->queue_pairs, before->completion_queues, now->completion_queues,
-		before->protection_domains, now->protection_domains);
-}
-
-/* What is in use now and wasn't before; said if @say. */
-static unsigned int count_growth(const struct usage *before, int rounds, bool say)
-{
-	static struct usage now;
-	unsigned int i, k, leaks = 0;
-
-	if (!read_usage(&now))
-		return 1;
-	for (i = 0; i < now.nr; i++) {
-		for (k = 0; k < before->nr; k++) {
-			if (!strcmp(now.cache[i].name, before->cache[k].name))
-				break;
-		}
-		if (now.cache[i].objects - (k < before->nr ? before->cache[k].objects : 0) <=
-		    rounds / TOLERATED)
-			continue;
-		leaks++;
-		if (say)
-			fprintf(stderr, "# cache %s: %ld -> %ld objects\n", now.cache[i].name,
-				k < before->nr ? before->cache[k].objects : 0,
-				now.cache[i].objects);
-	}
-	/* A page each round. */
-	leaks += now.vmalloc - before->vmalloc > rounds * 4 / TOLERATED + SPARE_KIB;
-	leaks += now.percpu - before->percpu > rounds / TOLERATED;
-	leaks += now.pinned != before->pinned || now.pinned;
-	leaks += now.queue_pairs != before->queue_pairs;
-	leaks += now.completion_queues > before->completion_queues + SPARE_QUEUES;
-	leaks += now.protection_domains != before->protection_domains;
-	if (say && leaks)
-		say_growth(before, &now);
-	return leaks;
-}
 
 /* What a round works with: all that isn't its subject. */
 struct world {
@@ -377,15 +243,15 @@ TEST_F_TIMEOUT(leak, no_growth, 120)
 	if (geteuid())
 		SKIP(return, "takes root");
 	/* What was closed before this test may still be on its way out. */
-	ASSERT_TRUE(RAW_EVENTUALLY(read_usage(&before) && before.queue_pairs == QUEUE_PAIRS));
+	ASSERT_TRUE(RAW_EVENTUALLY(usage_read(&before) && before.queue_pairs == QUEUE_PAIRS));
 
 	for (i = 0; i < variant->rounds / 10; i++)
 		ASSERT_EQ(0, variant->round(&self->world));
-	ASSERT_TRUE(RAW_EVENTUALLY(read_usage(&before) && before.queue_pairs == QUEUE_PAIRS));
+	ASSERT_TRUE(RAW_EVENTUALLY(usage_read(&before) && before.queue_pairs == QUEUE_PAIRS));
 	for (i = 0; i < variant->rounds; i++)
 		ASSERT_EQ(0, variant->round(&self->world));
-	if (!RAW_EVENTUALLY(!count_growth(&before, variant->rounds, false)))
-		EXPECT_EQ(0, count_growth(&before, variant->rounds, true));
+	if (!RAW_EVENTUALLY(!usage_growth(&before, variant->rounds, false)))
+		EXPECT_EQ(0, usage_growth(&before, variant->rounds, true));
 }
 
 TEST_HARNESS_MAIN
