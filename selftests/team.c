@@ -37,13 +37,27 @@ static void give_way(struct team_member *me)
 	sched_yield();
 }
 
+static bool is_gone(const struct team *team, uint32_t rank)
+{
+	return atomic_load(&team->gone) >> rank & 1;
+}
+
+uint32_t team_place(const struct team *team, uint32_t rank)
+{
+	uint32_t i, place = 0;
+
+	for (i = 0; i < rank; i++)
+		place += !is_gone(team, i);
+	return place;
+}
+
 void team_meet(struct team_member *me)
 {
 	uint32_t number = atomic_fetch_add(&me->team->ranks[me->rank].met, 1) + 1;
 	uint32_t i;
 
 	for (i = 0; i < me->size; i++)
-		while (atomic_load(&me->team->ranks[i].met) < number)
+		while (!is_gone(me->team, i) && atomic_load(&me->team->ranks[i].met) < number)
 			give_way(me);
 }
 
@@ -83,12 +97,15 @@ static int allgather_test(void *arg, void *request)
 		return -EINPROGRESS;
 	}
 	for (i = 0; i < team->size; i++)
-		if (atomic_load(&team->ranks[i].gather[oob->comm].published) < oob->started)
+		if (!is_gone(team, i) &&
+		    atomic_load(&team->ranks[i].gather[oob->comm].published) < oob->started)
 			return -EINPROGRESS;
 	for (i = 0; i < team->size; i++) {
+		if (is_gone(team, i))
+			continue;
 		from = &team->ranks[i].gather[oob->comm];
-		memcpy((char *)oob->recv + i * oob->bytes, from->block[oob->started % 2],
-		       oob->bytes);
+		memcpy((char *)oob->recv + team_place(team, i) * oob->bytes,
+		       from->block[oob->started % 2], oob->bytes);
 	}
 	return 0;
 }
@@ -157,7 +174,8 @@ static bool has_failed(struct team *team, uint32_t rank, pid_t pid, bool doomed)
 	return true;
 }
 
-unsigned int team_run_doomed(uint32_t size, team_function function, uint32_t doomed)
+static unsigned int run(uint32_t size, team_function function, team_director director,
+			uint32_t doomed)
 {
 	unsigned int failed = 0;
 	pid_t pids[TEAM_MAX];
@@ -178,17 +196,29 @@ unsigned int team_run_doomed(uint32_t size, team_function function, uint32_t doo
 		if (pids[i] < 0)
 			atomic_store(&team->failed, true);
 	}
+	if (director && !atomic_load(&team->failed))
+		director(team, pids);
 	for (i = 0; i < size; i++)
-		failed += has_failed(team, i, pids[i], doomed >> i & 1);
+		failed += has_failed(team, i, pids[i], doomed >> i & 1 || is_gone(team, i));
 	munmap(team, sizeof(*team));
 	/* The harness leaves without. */
 	fflush(stdout);
 	return failed;
 }
 
+unsigned int team_run_doomed(uint32_t size, team_function function, uint32_t doomed)
+{
+	return run(size, function, NULL, doomed);
+}
+
+unsigned int team_run_directed(uint32_t size, team_function function, team_director director)
+{
+	return run(size, function, director, 0);
+}
+
 unsigned int team_run(uint32_t size, team_function function)
 {
-	return team_run_doomed(size, function, 0);
+	return run(size, function, NULL, 0);
 }
 
 uint64_t team_deadline(void)
@@ -222,7 +252,8 @@ void team_check_left(struct team_member *me, uint32_t comm)
 	uint32_t i;
 
 	for (i = 0; i < me->size; i++)
-		CHECK(atomic_load(&me->team->ranks[i].entered[comm]) >= number);
+		CHECK(is_gone(me->team, i) ||
+		      atomic_load(&me->team->ranks[i].entered[comm]) >= number);
 }
 
 uint32_t team_count(struct team_member *me, uint32_t type)

@@ -40,6 +40,7 @@ struct team_rank {
 
 struct team {
 	_Atomic bool failed;
+	_Atomic uint32_t gone;	/* bits of ranks that the others do without from now on */
 	uint32_t size;
 	uint32_t lazy;		/* how often an allgather's test says "not yet" */
 	struct team_rank ranks[TEAM_MAX];
@@ -67,6 +68,9 @@ struct team_member {
 
 typedef void (*team_function)(struct team_member *me);
 
+/* What the parent does meanwhile. It may kill, after having said who is gone. */
+typedef void (*team_director)(struct team *team, const pid_t pids[]);
+
 /*
  * Runs @function as so many ranks, each with an open context and TEAM_COMMS
  * communicators, which are destroyed afterwards. Prints what failed; returns how
@@ -74,16 +78,20 @@ typedef void (*team_function)(struct team_member *me);
  */
 unsigned int team_run(uint32_t size, team_function function);
 unsigned int team_run_doomed(uint32_t size, team_function function, uint32_t doomed);
+unsigned int team_run_directed(uint32_t size, team_function function, team_director director);
 
 /* Gives up on the whole team. */
 void team_fail(struct team_member *me, const char *file, int line, const char *what,
 	       long long value) __attribute__((noreturn));
 
-/* All ranks have come here; without libcollq. */
+/* All ranks that aren't gone have come here; without libcollq. */
 void team_meet(struct team_member *me);
 
-/* The callbacks of a communicator, and the same as a function that blocks. */
+/* The callbacks of a communicator of all ranks that aren't gone. */
 struct collq_oob team_oob(struct team_member *me, uint32_t comm);
+
+/* How many ranks below @rank aren't gone: that one's number among them. */
+uint32_t team_place(const struct team *team, uint32_t rank);
 
 /* A barrier that is ready to run. */
 struct collq_request *team_barrier(struct team_member *me, uint32_t comm, uint32_t algorithm,
