@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Dead and slow peers. A rank is killed or stopped at a random instant; a peer
+ * vanishes without a word. All others hear of it in time, those included that
+ * only wait to receive and those that aren't next to it; nothing is left behind.
+ *
+ * COLLQ_KILL_ROUNDS is how many ranks are killed (100).
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#include "chance.h"
+#include "collq_util.h"
+#include "kill.h"
+#include "usage.h"
+
+#define RANKS		8
+#define MAX_ROUNDS	1000
+#define LIMIT_S		1200
+
+/* A rank that dies says so; retries and probes are for those that can't. */
+#define MEDIAN_NS	250000000ULL
+
+static int compare(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void plan_round(struct kill_plan *plan, uint64_t *chance, uint32_t round, uint32_t rounds)
+{
+	*plan = (struct kill_plan){
+		.size = RANKS,
+		.algorithm = COLLQ_BARRIER_DISSEMINATION + round % 3,
+		.victim = chance_below(chance, RANKS),
+		.delay_ns = chance_below(chance, 20000000),
+		.jitter = round % 2 ? chance_below(chance, 1U << 31) : 0,
+		.go_on = round + 1 < rounds ? 10 : 1000,
+	};
+}
+
+/* All but the victim have got an error that fits, in time; returns how many. */
+static uint32_t judge(struct __test_metadata *_metadata, const struct kill_plan *plan,
+		      const struct kill_result *result, uint64_t times[])
+{
+	uint32_t i, nr = 0;
+
+	for (i = 0; i < plan->size; i++) {
+		if (i == plan->victim)
+			continue;
+		EXPECT_TRUE(result->error[i] == -ECONNRESET || result->error[i] == -ECANCELED)
+			TH_LOG("rank %u: %s", i, strerror(-result->error[i]));
+		EXPECT_GE(KILL_DETECTION_NS + KILL_GRACE_NS, result->took_ns[i])
+			TH_LOG("rank %u", i);
+		times[nr++] = result->took_ns[i];
+	}
+	return nr;
+}
+
+FIXTURE(dead) {
+};
+
+FIXTURE_SETUP(dead)
+{
+}
+
+/* Whatever has become of the test: nobody holds anything any more. */
+FIXTURE_TEARDOWN(dead)
+{
+	if (!geteuid())
+		EXPECT_TRUE(RAW_EVENTUALLY(usage_quiet()));
+}
+
+TEST_F_TIMEOUT(dead, in_a_barrier, LIMIT_S)
+{
+	static uint64_t times[MAX_ROUNDS * RANKS];
+	uint32_t round, rounds = chance_number("COLLQ_KILL_ROUNDS", 100), nr = 0;
+	uint64_t passed = 0, chance = chance_begin("dead in a barrier");
+	struct kill_result result;
+	static struct usage before;
+	struct kill_plan plan;
+
+	if (geteuid())
+		SKIP(return, "takes root");
+	ASSERT_TRUE(rounds && rounds <= MAX_ROUNDS);
+	/* What comes with the first time isn't a leak. */
+	plan_round(&plan, &chance, 0, rounds);
+	ASSERT_EQ(0, kill_run(&plan, &result));
+	ASSERT_TRUE(RAW_EVENTUALLY(usage_quiet() && usage_read(&before)));
+
+	for (round = 0; round < rounds; round++) {
+		plan_round(&plan, &chance, round, rounds);
+		ASSERT_EQ(0, kill_run(&plan, &result)) {
+			TH_LOG("round %u, %s, rank %u killed; hung: %#x", round,
+			       collq_barrier_algorithm_name(plan.algorithm), plan.victim,
+			       result.hung);
+		}
+		nr += judge(_metadata, &plan, &result, times + nr);
+		passed += result.passed;
+	}
+	qsort(times, nr, sizeof(times[0]), compare);
+	TH_LOG("%u ranks killed after %lu barriers", rounds, (unsigned long)passed);
+	TH_LOG("heard of within: median %.1f ms, 99 %% %.1f ms, all %.1f ms", times[nr / 2] / 1e6,
+	       times[nr - nr / 100 - 1] / 1e6, times[nr - 1] / 1e6);
+	EXPECT_GE(MEDIAN_NS, times[nr / 2]);
+
+	if (!RAW_EVENTUALLY(usage_quiet() && !usage_growth(&before, rounds * RANKS * 3, false))) {
+		EXPECT_TRUE(usage_quiet());
+		EXPECT_EQ(0, usage_growth(&before, rounds * RANKS * 3, true));
+	}
+}
+
+/*
+ * Graphs in which ranks only wait, of channels from each rank to the next, or
+ * from the first one to all. Rank 0 doesn't start, and dies.
+ */
+struct received {
+	_Atomic uint32_t ready;
+	_Atomic uint64_t returned_ns[RANKS];
+	_Atomic int error[RANKS];
+};
+
+static struct received *received;
+static bool to_all;
+
+static struct collq_request *only_wait(struct team_member *me)
+{
+	struct collq_request *request;
+	struct collq_graph *graph;
+	uint32_t i;
+
+	CHECK_IS(0, collq_graph_new(&graph));
+	if (me->rank)
+		CHECK_IS(0, collq_graph_wait(graph, collq_graph_in(graph, to_all ? 0 : me->rank - 1,
+								   0), 1, 0));
+	for (i = 1; i < me->size; i++) {
+		if (to_all ? me->rank : i != me->rank + 1)
+			continue;
+		CHECK(collq_graph_signal(graph, collq_graph_out(graph, i, 0), 0) >= 0);
+		if (me->rank)
+			CHECK_IS(0, collq_graph_after(graph, 1, 0));
+	}
+	CHECK_IS(0, collq_graph_init(me->comm[0], graph, &request));
+	CHECK_IS(0, collq_init_wait(request, team_deadline()));
+	collq_graph_free(graph);
+	return request;
+}
+
+static void receive(struct team_member *me)
+{
+	struct collq_request *request = only_wait(me);
+
+	team_meet(me);
+	atomic_fetch_or(&received->ready, 1U << me->rank);
+	if (!me->rank)
+		pause();
+	atomic_store(&received->error[me->rank], collq_start_wait(request, 0));
+	atomic_store(&received->returned_ns[me->rank], raw_now());
+	collq_request_free(request);
+}
+
+static bool all_returned(void)
+{
+	uint32_t i;
+
+	for (i = 1; i < RANKS; i++)
+		if (!atomic_load(&received->returned_ns[i]))
+			return false;
+	return true;
+}
+
+static bool all_sleep(const pid_t pids[])
+{
+	uint32_t i;
+
+	if (atomic_load(&received->ready) != (1U << RANKS) - 1)
+		return false;
+	for (i = 0; i < RANKS; i++)
+		if (!raw_asleep(pids[i]))
+			return false;
+	return true;
+}
+
+static uint64_t struck_ns;
+
+static void kill_first(struct team *team, const pid_t pids[])
+{
+	uint32_t i;
+
+	if (!RAW_EVENTUALLY(all_sleep(pids)))
+		atomic_store(&team->failed, true);
+	atomic_store(&team->gone, 1);
+	struck_ns = raw_now();
+	kill(pids[0], SIGKILL);
+	if (RAW_EVENTUALLY(all_returned() || atomic_load(&team->failed)))
+		return;
+	atomic_store(&team->failed, true);
+	for (i = 1; i < RANKS; i++)
+		kill(pids[i], SIGKILL);
+}
+
+static void receivers_hear_of_it(struct __test_metadata *_metadata)
+{
+	uint32_t i;
+
+	received = mmap(NULL, sizeof(*received), PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, received);
+	ASSERT_EQ(0, team_run_directed(RANKS, receive, kill_first));
+	for (i = 1; i < RANKS; i++) {
+		EXPECT_EQ(-ECONNRESET, atomic_load(&received->error[i]))
+			TH_LOG("rank %u", i);
+		EXPECT_GE(KILL_DETECTION_NS + KILL_GRACE_NS,
+			  atomic_load(&received->returned_ns[i]) - struck_ns);
+	}
+	munmap(received, sizeof(*received));
+}
+
+/* The last one is seven ranks away from the dead one, and never sends. */
+TEST_F(dead, before_a_chain)
+{
+	to_all = false;
+	receivers_hear_of_it(_metadata);
+}
+
+TEST_F(dead, whom_all_wait_for)
+{
+	to_all = true;
+	receivers_hear_of_it(_metadata);
+}
+
+TEST_HARNESS_MAIN
