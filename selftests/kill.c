@@ -65,7 +65,7 @@ static void pass_barriers(struct team_member *me, struct collq_request *barrier)
 static void check_failed(struct team_member *me, struct collq_request *barrier)
 {
 	int error = atomic_load(&witnesses[me->rank].error);
-	struct collq_failure failure;
+	struct collq_failure failure = { .size = sizeof(failure) };
 
 	CHECK_IS(error, collq_start(barrier, 0));
 	if (collq_request_failure(barrier, &failure) == -ENOENT)
