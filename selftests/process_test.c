@@ -244,7 +244,7 @@ TEST_F(process, close_with_graphs_in_flight)
 	ASSERT_EQ(0, raw_ring_next(self->b.fd, &self->b.ring, &completion));
 	EXPECT_EQ(0, completion.status);
 	ASSERT_EQ(0, raw_ring_next(self->b.fd, &self->b.ring, &completion));
-	EXPECT_EQ(-ECANCELED, completion.status);
+	EXPECT_EQ(-ECONNRESET, completion.status);
 }
 
 /* Opens a side and connects it to the one at the other end of a socket. */

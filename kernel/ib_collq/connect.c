@@ -64,6 +64,8 @@ static int collq_connect_path(struct collq_endpoint *ep,
 		int err = PTR_ERR(ah);
 
 		/* Routing has many errors, some with another meaning here. */
+		if (err == -ENOBUFS)
+			err = -ENOMEM;
 		return err == -ETIMEDOUT || err == -ENOMEM ? err : -EHOSTUNREACH;
 	}
 	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
@@ -89,9 +91,11 @@ static int collq_connect_rtr(struct collq_endpoint *ep,
 	err = collq_connect_path(ep, peer, &attr.ah_attr);
 	if (err)
 		return err;
-	return ib_modify_qp(ep->qp, &attr, IB_QP_STATE | IB_QP_AV |
-			    IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
-			    IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER);
+	err = ib_modify_qp(ep->qp, &attr, IB_QP_STATE | IB_QP_AV |
+			   IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
+			   IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER);
+	/* The own GID has gone meanwhile. */
+	return err == -ENODATA ? -EADDRNOTAVAIL : err;
 }
 
 static int collq_connect_rts(struct collq_endpoint *ep)

@@ -184,6 +184,9 @@ void collq_context_close(struct collq_context *ctx)
 	mutex_lock(&cd->mutex);
 	list_del_init(&ctx->node);
 	mutex_unlock(&cd->mutex);
+	mutex_lock(&ctx->mutex);
+	ctx->closed = true;
+	mutex_unlock(&ctx->mutex);
 	collq_context_detach(ctx);
 	collq_context_put(ctx);
 }

@@ -35,6 +35,7 @@ struct mm_struct;
  * @objects: id to object; its lock protects the look-up
  * @next_id: where the search for a free id goes on
  * @nr_objects: number of objects, under @mutex
+ * @closed: its file is gone; set under @mutex
  * @verbs: protection domain; NULL once the context or
  *	the device is gone; set under @mutex
  * @claim_lock: protects which graph may wait on a counter: claimant, owner and
@@ -60,6 +61,7 @@ struct collq_context {
 	struct xarray objects;
 	u32 next_id;
 	u32 nr_objects;
+	bool closed;
 	struct collq_verbs *verbs;
 	spinlock_t claim_lock;		/* who waits on which counter */
 	spinlock_t rings_lock;		/* rings */

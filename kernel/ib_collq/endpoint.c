@@ -437,8 +437,11 @@ struct ib_qp *collq_endpoint_create_qp(struct collq_endpoint *ep)
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.qp_type = IB_QPT_RC,
 	};
+	struct ib_qp *qp;
 
-	return ib_create_qp(ep->verbs->pd, &init);
+	qp = ib_create_qp(ep->verbs->pd, &init);
+	/* What rxe says when there's no memory for a socket. */
+	return qp == ERR_PTR(-ENFILE) ? ERR_PTR(-ENOMEM) : qp;
 }
 
 /**

@@ -90,10 +90,19 @@ static void collq_queue_publish_links(struct collq_queue *queue)
  * takes nothing more: its peers may still be on their way to the end of what
  * is over here.
  */
+/* Why what runs can't go on; peers hear of it too. */
+static int collq_queue_end_error(const struct collq_context *ctx)
+{
+	if (READ_ONCE(ctx->device->dead))
+		return -ENODEV;
+	/* Who closes has gone, mostly without wanting to. */
+	return ctx->closed ? -ECONNRESET : -ECANCELED;
+}
+
 static void collq_queue_destroy(struct collq_object *obj)
 {
 	struct collq_queue *queue = collq_queue_of(obj);
-	int error = READ_ONCE(obj->ctx->device->dead) ? -ENODEV : -ECANCELED;
+	int error = collq_queue_end_error(obj->ctx);
 
 	collq_engine_enter_bh();
 	spin_lock(&queue->lock);
