@@ -1,0 +1,625 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Isolation: what is one user's is out of reach of another; who floods or meddles
+ * changes nothing for others; network namespaces and memory limits are heeded.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#include "collq_util.h"
+#include "forger.h"
+
+#define ONE_USER	2001
+#define OTHER_USER	2002
+#define BARRIERS	200
+
+static int exit_status(pid_t pid)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) != pid)
+		return -1;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* What the other user tries, and what comes of it if it isn't refused. */
+static int nr_attempts, nr_allowed;
+
+static void attempt(const char *what, int err)
+{
+	nr_attempts++;
+	if (err == -ENOENT)
+		return;
+	nr_allowed++;
+	fprintf(stderr, "# %s: %d\n", what, err);
+}
+
+#define ATTEMPT(expression)	attempt(#expression, expression)
+
+static int reset(int fd, __u32 id)
+{
+	struct ib_collq_object_reset attr = { .size = sizeof(attr), .id = id };
+
+	return raw_ioctl(fd, IB_COLLQ_OBJECT_RESET, &attr);
+}
+
+static int wait_for_ring(int fd, __u32 ring)
+{
+	struct ib_collq_queue_wait wait = {
+		.size = sizeof(wait),
+		.ring = ring,
+		.deadline = 1,
+	};
+
+	return raw_ioctl(fd, IB_COLLQ_QUEUE_WAIT, &wait);
+}
+
+static int wait_for_queue(int fd, __u32 queue)
+{
+	struct ib_collq_queue_wait wait;
+
+	return raw_wait(fd, queue, 1, 1, &wait);
+}
+
+static int run_graph(int fd, __u32 queue, __u32 graph)
+{
+	int status;
+
+	return raw_run(fd, queue, graph, &status);
+}
+
+static int read_counter(int fd, __u32 counter)
+{
+	struct ib_collq_counter_read read;
+
+	return raw_counter_read(fd, counter, &read);
+}
+
+static int describe_in(int fd, __u32 context, __u32 id)
+{
+	struct ib_collq_object_describe attr = {
+		.size = sizeof(attr),
+		.id = id,
+		.context = context,
+	};
+
+	return raw_ioctl(fd, IB_COLLQ_OBJECT_DESCRIBE, &attr);
+}
+
+static int message_endpoint(int fd, __u32 signal)
+{
+	struct ib_collq_endpoint_create attr = raw_endpoint_attr(IB_COLLQ_ENDPOINT_MESSAGE);
+
+	attr.signal_endpoint = signal;
+	return raw_endpoint_create(fd, &attr);
+}
+
+static int graph_of(int fd, struct ib_collq_task task)
+{
+	return raw_graph_create(fd, &task, 1);
+}
+
+/* In a context that has nothing but a ring, whose id may be the same. */
+static int queue_of(__u32 endpoint)
+{
+	const struct ib_collq_queue_endpoint link = { .endpoint = endpoint };
+	struct raw_ring ring;
+	int fd = raw_open();
+
+	if (raw_ring_create(fd, 4, &ring))
+		return -EIO;
+	return raw_queue_create(fd, ring.id, 1, &link, 1);
+}
+
+static int map(int fd, __u64 offset)
+{
+	void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+
+	return memory == MAP_FAILED ? -errno : 0;
+}
+
+/* What the one user tells the other one. */
+struct secrets {
+	struct raw_side side;
+	__u64 mmap_offset;
+};
+
+/* All commands, with ids that only exist in another user's context. */
+static void try_all(int fd, const struct secrets *secrets)
+{
+	const struct raw_side *s = &secrets->side;
+	const __u32 ids[] = { s->ring.id, s->endpoint, s->counter, s->queue, s->graph };
+	__u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(ids); i++) {
+		ATTEMPT(raw_destroy(fd, ids[i]));
+		ATTEMPT(raw_describe(fd, ids[i], NULL, 0));
+		ATTEMPT(reset(fd, ids[i]));
+	}
+	ATTEMPT(message_endpoint(fd, s->endpoint));
+	ATTEMPT(raw_endpoint_connect(fd, s->endpoint, s->attr.address));
+	ATTEMPT(raw_capacity(fd, IB_COLLQ_CAPACITY_RESERVE, s->endpoint, 1));
+	ATTEMPT(raw_capacity(fd, IB_COLLQ_CAPACITY_RELEASE, s->endpoint, 1));
+	ATTEMPT(raw_slot_bind(fd, s->endpoint, 0, 0, s->counter));
+	ATTEMPT(raw_slot_unbind(fd, s->endpoint, RAW_SLOT, RAW_GENERATION));
+	ATTEMPT(raw_counter_create(fd, IB_COLLQ_SOURCE_SENDS, s->endpoint));
+	ATTEMPT(raw_counter_create(fd, IB_COLLQ_SOURCE_MESSAGES, s->endpoint));
+	ATTEMPT(raw_counter_raise(fd, s->counter, 1));
+	ATTEMPT(read_counter(fd, s->counter));
+	ATTEMPT(raw_queue_create(fd, s->ring.id, 1, NULL, 0));
+	ATTEMPT(queue_of(s->endpoint));
+	ATTEMPT(graph_of(fd, raw_signal(s->endpoint, RAW_SLOT, RAW_GENERATION)));
+	ATTEMPT(graph_of(fd, raw_wait_for(s->counter, 1)));
+	ATTEMPT(graph_of(fd, raw_message(IB_COLLQ_TASK_RECV, s->endpoint)));
+	ATTEMPT(raw_submit(fd, s->queue, s->graph, 0, 0, NULL));
+	ATTEMPT(run_graph(fd, s->queue, s->graph));
+	ATTEMPT(wait_for_queue(fd, s->queue));
+	ATTEMPT(wait_for_ring(fd, s->ring.id));
+	ATTEMPT(raw_cancel(fd, s->queue, 0));
+	ATTEMPT(map(fd, secrets->mmap_offset));
+	/* Contexts have ids too; one's own is among those that are guessed. */
+	for (i = 1; i < 1000; i++)
+		ATTEMPT(describe_in(fd, i, s->queue));
+}
+
+/* In a process of its own; reads the secrets, and closes @to when it's done. */
+static int be_other_user(int from, int to)
+{
+	struct secrets secrets;
+	int fd;
+
+	if (setresgid(OTHER_USER, OTHER_USER, OTHER_USER) ||
+	    setresuid(OTHER_USER, OTHER_USER, OTHER_USER))
+		return 10;
+	if (read(from, &secrets, sizeof(secrets)) != sizeof(secrets))
+		return 11;
+	fd = raw_open();
+	if (fd < 0)
+		return 12;
+	try_all(fd, &secrets);
+	close(fd);
+	close(to);
+	return nr_allowed || nr_attempts < 1000 ? 13 : 0;
+}
+
+TEST(two_users)
+{
+	struct ib_collq_ring_info ring = {};
+	struct secrets secrets;
+	int there[2], back[2];
+	struct raw_side b;
+	__u64 i = 0;
+	char byte;
+	pid_t pid;
+
+	if (geteuid())
+		SKIP(return, "takes root");
+	ASSERT_EQ(0, pipe(there));
+	ASSERT_EQ(0, pipe2(back, O_NONBLOCK));
+	pid = fork();
+	if (!pid)
+		_exit(be_other_user(there[0], back[1]));
+	close(back[1]);
+	ASSERT_EQ(0, setresuid(ONE_USER, ONE_USER, ONE_USER));
+	ASSERT_EQ(0, raw_pair_open(&secrets.side, &b));
+	ASSERT_EQ(0, raw_describe(b.fd, b.ring.id, &ring, sizeof(ring)));
+	secrets.mmap_offset = ring.create.mmap_offset;
+	ASSERT_EQ(0, map(b.fd, secrets.mmap_offset));
+	ASSERT_EQ(sizeof(secrets), (size_t)write(there[1], &secrets, sizeof(secrets)));
+	/* Barriers go on all the while. */
+	while (i < BARRIERS || read(back[0], &byte, 1) < 0) {
+		ASSERT_EQ(0, raw_pair_barrier(&secrets.side, &b));
+		i++;
+	}
+	EXPECT_EQ(0, exit_status(pid));
+	EXPECT_EQ(i, raw_counter_raised(secrets.side.fd, secrets.side.counter));
+	EXPECT_EQ(i, raw_counter_raised(b.fd, b.counter));
+	raw_pair_close(&secrets.side, &b);
+}
+
+/* Barriers of two contexts that have nothing to do with what else goes on. */
+static int pass_barriers(struct raw_side *a, struct raw_side *b, int nr)
+{
+	__u64 before[2] = {
+		raw_counter_raised(a->fd, a->counter), raw_counter_raised(b->fd, b->counter),
+	};
+	int i, err;
+
+	for (i = 0; i < nr; i++) {
+		err = raw_pair_barrier(a, b);
+		if (err)
+			return err;
+	}
+	return raw_counter_raised(a->fd, a->counter) == before[0] + nr &&
+	       raw_counter_raised(b->fd, b->counter) == before[1] + nr ? 0 : -EPROTO;
+}
+
+/*
+ * Somebody floods an endpoint of a context that has another one, on which it
+ * passes barriers; and so do two other contexts.
+ */
+FIXTURE(flood) {
+	struct forger forger;
+	struct raw_side target;
+	struct raw_side a, b;
+};
+
+FIXTURE_VARIANT(flood) {
+	__u32 slot;
+	bool abort;
+	bool given;	/* it's a signal that may be sent */
+};
+
+FIXTURE_VARIANT_ADD(flood, signals) {
+	.slot = RAW_SLOT, .given = true,
+};
+
+FIXTURE_VARIANT_ADD(flood, signals_of_no_slot) {
+	.slot = RAW_SLOT + 1,
+};
+
+FIXTURE_VARIANT_ADD(flood, aborts_of_nobody) {
+	.slot = RAW_ABORT_SLOT + 1, .abort = true,
+};
+
+FIXTURE_SETUP(flood)
+{
+	__u8 address[IB_COLLQ_ADDRESS_SIZE];
+
+	ASSERT_EQ(0, raw_side_open(&self->target));
+	ASSERT_EQ(0, forger_open(&self->forger, self->target.attr.address, address));
+	ASSERT_EQ(0, raw_side_connect(&self->target, address));
+	ASSERT_EQ(0, raw_pair_open(&self->a, &self->b));
+}
+
+FIXTURE_TEARDOWN(flood)
+{
+	raw_pair_close(&self->a, &self->b);
+	raw_side_close(&self->target);
+	forger_close(&self->forger);
+}
+
+/* A second endpoint of the target's context, with a peer that is a good one. */
+static int add_peer(struct raw_side *second, const struct raw_side *target, struct raw_side *peer)
+{
+	int ret;
+
+	ret = raw_side_open(peer);
+	if (ret)
+		return ret;
+	*second = *target;
+	second->attr = raw_endpoint_attr(IB_COLLQ_ENDPOINT_SIGNAL);
+	ret = raw_endpoint_create(second->fd, &second->attr);
+	if (ret < 0)
+		return ret;
+	second->endpoint = ret;
+	ret = raw_counter_create(second->fd, IB_COLLQ_SOURCE_SIGNAL, 0);
+	if (ret < 0)
+		return ret;
+	second->counter = ret;
+	ret = raw_slot_bind(second->fd, second->endpoint, RAW_SLOT, RAW_GENERATION,
+			    second->counter);
+	if (ret)
+		return ret;
+	ret = raw_side_connect(second, peer->attr.address);
+	return ret ? ret : raw_side_connect(peer, second->attr.address);
+}
+
+TEST_F_TIMEOUT(flood, harms_nobody, 120)
+{
+	__u32 what = variant->abort ?
+		     forge_abort(variant->slot, RAW_ABORT_GENERATION, IB_COLLQ_ERROR_CANCELED) :
+		     forge_signal(variant->slot, RAW_GENERATION);
+	struct ib_collq_endpoint_info info;
+	struct raw_side second, peer;
+	__u64 begin, alone;
+
+	ASSERT_EQ(0, add_peer(&second, &self->target, &peer));
+	begin = raw_now();
+	ASSERT_EQ(0, pass_barriers(&self->a, &self->b, BARRIERS));
+	alone = raw_now() - begin;
+
+	ASSERT_EQ(0, forger_start(&self->forger, what));
+	ASSERT_TRUE(RAW_EVENTUALLY(raw_endpoint_info(self->target.fd,
+						     self->target.endpoint).messages > 100));
+	begin = raw_now();
+	EXPECT_EQ(0, pass_barriers(&self->a, &self->b, BARRIERS));
+	TH_LOG("barriers take %.1f times as long", (double)(raw_now() - begin) / alone);
+	EXPECT_EQ(0, pass_barriers(&second, &peer, BARRIERS));
+	EXPECT_EQ(0, forger_stop(&self->forger));
+
+	/* All of it was counted, and what wasn't given dropped. */
+	EXPECT_TRUE(RAW_EVENTUALLY(raw_endpoint_info(self->target.fd,
+						     self->target.endpoint).messages ==
+				   self->forger.said));
+	info = raw_endpoint_info(self->target.fd, self->target.endpoint);
+	EXPECT_EQ(variant->given ? 0 : self->forger.said, info.dropped);
+	EXPECT_EQ(variant->given ? self->forger.said : 0,
+		  raw_counter_raised(self->target.fd, self->target.counter));
+	EXPECT_EQ(IB_COLLQ_ENDPOINT_CONNECTED, info.state);
+	EXPECT_TRUE(raw_queue_in_state(self->target.fd, self->target.queue, IB_COLLQ_QUEUE_IDLE));
+	raw_side_close(&peer);
+}
+
+/*
+ * Endpoints that are connected to one that has another peer, and doesn't know
+ * them. Its messages are none of theirs.
+ */
+TEST(third_parties)
+{
+	struct raw_side a, b, third[8];
+	struct ib_collq_task tasks[8];
+	unsigned int i;
+	int graph;
+
+	ASSERT_EQ(0, raw_pair_open(&a, &b));
+	for (i = 0; i < ARRAY_SIZE(third); i++) {
+		ASSERT_EQ(0, raw_side_open(&third[i]));
+		ASSERT_EQ(0, raw_side_connect(&third[i], a.attr.address));
+	}
+	for (i = 0; i < ARRAY_SIZE(tasks); i++)
+		tasks[i] = raw_signal(third[0].endpoint, RAW_SLOT, RAW_GENERATION);
+	for (i = 0; i < ARRAY_SIZE(third); i++) {
+		graph = raw_graph_create(third[i].fd, tasks, ARRAY_SIZE(tasks));
+		ASSERT_LT(0, graph);
+		ASSERT_EQ(0, raw_submit(third[i].fd, third[i].queue, graph, 0, 0, NULL));
+		EXPECT_EQ(0, pass_barriers(&a, &b, BARRIERS / ARRAY_SIZE(third)));
+	}
+	EXPECT_EQ(IB_COLLQ_ENDPOINT_CONNECTED, raw_endpoint_info(a.fd, a.endpoint).state);
+	EXPECT_EQ(IB_COLLQ_ENDPOINT_CONNECTED, raw_endpoint_info(b.fd, b.endpoint).state);
+	for (i = 0; i < ARRAY_SIZE(third); i++)
+		raw_side_close(&third[i]);
+	raw_pair_close(&a, &b);
+}
+
+/* In a network namespace of its own: with a descriptor from before, and without. */
+static int be_elsewhere(struct raw_side *side, bool may_open)
+{
+	struct ib_collq_endpoint_create attr = raw_endpoint_attr(IB_COLLQ_ENDPOINT_SIGNAL);
+	int fd;
+
+	if (raw_side_open(side))
+		return 10;
+	if (unshare(CLONE_NEWNET))
+		return 11;
+	/* The GID isn't one of the namespace's. */
+	if (raw_endpoint_create(side->fd, &attr) != -EACCES)
+		return 12;
+	if (raw_endpoint_connect(side->fd, side->endpoint, side->attr.address) != -EADDRNOTAVAIL)
+		return 13;
+	fd = raw_open();
+	if (!may_open)
+		return fd == -EPERM ? 0 : 14;
+	if (fd < 0)
+		return 15;
+	return raw_endpoint_create(fd, &attr) == -EACCES ? 0 : 16;
+}
+
+static void try_elsewhere(struct __test_metadata *_metadata, bool may_open)
+{
+	struct raw_side side;
+	pid_t pid = fork();
+
+	ASSERT_LE(0, pid);
+	if (!pid)
+		_exit(be_elsewhere(&side, may_open));
+	EXPECT_EQ(0, exit_status(pid));
+}
+
+TEST(network_namespaces)
+{
+	struct raw_side a, b;
+
+	if (geteuid())
+		SKIP(return, "takes root");
+	ASSERT_EQ(0, raw_pair_open(&a, &b));
+	try_elsewhere(_metadata, true);
+	/* Other namespaces that are about to go are in the way. */
+	ASSERT_TRUE(RAW_EVENTUALLY(!system("rdma system set netns exclusive 2>/dev/null")));
+	try_elsewhere(_metadata, false);
+	EXPECT_EQ(0, pass_barriers(&a, &b, BARRIERS));
+	ASSERT_TRUE(RAW_EVENTUALLY(!system("rdma system set netns shared 2>/dev/null")));
+	EXPECT_EQ(0, pass_barriers(&a, &b, BARRIERS));
+	raw_pair_close(&a, &b);
+}
+
+/*
+ * The memory cgroup. In version 2 a process that goes beyond its limit is killed;
+ * in version 1 that can be switched off, and whoever asks gets -ENOMEM.
+ */
+#define MEMCG		"/run/collq_memcg"
+#define MEMCG_ROOM	(4L << 20)
+
+FIXTURE(memory) {
+	bool ready;
+	int limit;
+};
+
+FIXTURE_VARIANT(memory) {
+	int (*make)(int fd, const struct raw_side *side);
+	long charge;	/* at least, for each */
+};
+
+static long number_in(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	long number = -1;
+
+	if (file && fscanf(file, "%ld", &number) != 1)
+		number = -1;
+	if (file)
+		fclose(file);
+	return number;
+}
+
+static bool write_number(const char *path, long number)
+{
+	FILE *file = fopen(path, "w");
+
+	if (!file)
+		return false;
+	fprintf(file, "%ld\n", number);
+	return !fclose(file);
+}
+
+static struct ib_collq_task many_tasks[4096];
+
+static int make_counter(int fd, const struct raw_side *side)
+{
+	(void)side;
+	return raw_counter_create(fd, IB_COLLQ_SOURCE_USER, 0);
+}
+
+static int make_graph(int fd, const struct raw_side *side)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(many_tasks); i++)
+		many_tasks[i] = raw_wait_for(side->counter, 1);
+	return raw_graph_create(fd, many_tasks, ARRAY_SIZE(many_tasks));
+}
+
+static int make_queue(int fd, const struct raw_side *side)
+{
+	return raw_queue_create(fd, side->ring.id, 1024, NULL, 0);
+}
+
+/* Without mapping it: that is another matter. */
+static int make_ring(int fd, const struct raw_side *side)
+{
+	struct ib_collq_ring_create create = {
+		.size = sizeof(create),
+		.entries = 1024,
+		.eventfd = -1,
+	};
+
+	(void)side;
+	return raw_ioctl(fd, IB_COLLQ_RING_CREATE, &create);
+}
+
+static int make_endpoint(int fd, const struct raw_side *side)
+{
+	struct ib_collq_endpoint_create attr = raw_endpoint_attr(IB_COLLQ_ENDPOINT_SIGNAL);
+
+	(void)side;
+	attr.send_capacity = 1000;
+	return raw_endpoint_create(fd, &attr);
+}
+
+FIXTURE_VARIANT_ADD(memory, counters) {
+	.make = make_counter, .charge = 64,
+};
+
+FIXTURE_VARIANT_ADD(memory, graphs) {
+	.make = make_graph, .charge = sizeof(many_tasks),
+};
+
+FIXTURE_VARIANT_ADD(memory, queues) {
+	.make = make_queue, .charge = 1024 * 32,
+};
+
+FIXTURE_VARIANT_ADD(memory, rings) {
+	.make = make_ring, .charge = 1024 * sizeof(struct ib_collq_completion),
+};
+
+FIXTURE_VARIANT_ADD(memory, endpoints) {
+	.make = make_endpoint, .charge = 1000 * 16,
+};
+
+FIXTURE_SETUP(memory)
+{
+	if (geteuid())
+		SKIP(return, "takes root");
+	mkdir(MEMCG, 0700);
+	if (mount("memcg", MEMCG, "cgroup", 0, "memory"))
+		SKIP(return, "no memory controller to be had");
+	ASSERT_EQ(0, mkdir(MEMCG "/test", 0700));
+	ASSERT_TRUE(write_number(MEMCG "/test/memory.oom_control", 1));
+	self->limit = open(MEMCG "/test/memory.limit_in_bytes", O_WRONLY);
+	ASSERT_LE(0, self->limit);
+	self->ready = true;
+}
+
+FIXTURE_TEARDOWN(memory)
+{
+	if (!self->ready)
+		return;
+	close(self->limit);
+	/* What was charged comes back late. */
+	EXPECT_TRUE(RAW_EVENTUALLY(!rmdir(MEMCG "/test")));
+	EXPECT_EQ(0, umount(MEMCG));
+}
+
+/*
+ * In the cgroup: makes objects until there's no more memory. Nothing must be paged
+ * in then, so the limit goes first of all.
+ */
+static int use_memory(int limit, int (*make)(int fd, const struct raw_side *side), long charge)
+{
+	long before, used, nr;
+	struct raw_side a, b;
+	char text[32];
+	int fd, err;
+
+	if (!write_number(MEMCG "/test/cgroup.procs", getpid()))
+		return 10;
+	if (raw_pair_open(&a, &b))
+		return 11;
+	fd = a.fd;
+	if (make(fd, &a) < 0)
+		return 12;
+	before = number_in(MEMCG "/test/memory.usage_in_bytes");
+	snprintf(text, sizeof(text), "%ld", before + MEMCG_ROOM);
+	if (write(limit, text, strlen(text)) < 0)
+		return 13;
+	for (nr = 0, err = 0; err >= 0 && nr < 50000; nr++)
+		err = make(fd, &a);
+	if (write(limit, "-1", 2) < 0)
+		return 14;
+	used = number_in(MEMCG "/test/memory.usage_in_bytes") - before;
+	fprintf(stderr, "# %ld objects, %ld bytes, then: %d\n", nr - 1, used, err);
+	if (err != -ENOMEM)
+		return 15;
+	/* What wasn't charged would have gone on for longer. */
+	if (nr * charge > MEMCG_ROOM + charge)
+		return 16;
+	/* All is as good as before, what failed included. */
+	if (make(fd, &a) < 0)
+		return 17;
+	if (pass_barriers(&a, &b, 10))
+		return 18;
+	raw_pair_close(&a, &b);
+	return 0;
+}
+
+TEST_F(memory, is_charged)
+{
+	struct raw_side a, b;
+	siginfo_t info = {};
+	pid_t pid;
+
+	ASSERT_EQ(0, raw_pair_open(&a, &b));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		_exit(use_memory(self->limit, variant->make, variant->charge));
+	/* Others don't notice. */
+	while (!waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT) && !info.si_pid)
+		ASSERT_EQ(0, raw_pair_barrier(&a, &b));
+	EXPECT_EQ(0, exit_status(pid));
+	raw_pair_close(&a, &b);
+}
+
+TEST_HARNESS_MAIN
