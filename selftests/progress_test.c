@@ -30,8 +30,8 @@
 
 /*
  * @error: what submissions and waits give if it isn't 0; a submission is taken all
- * the same, and ends nevertheless if @ends. @sleeping: who waits for the ring; it stays so until @refused, so that
- * it lasts until a submission has found no room.
+ * the same, and ends nevertheless if @ends. @sleeping: somebody waits for the ring;
+ * with @hold that lasts until a submission was @refused for want of room.
  */
 static struct {
 	int fd;
@@ -39,10 +39,10 @@ static struct {
 	uint64_t mmap_offset;
 	uint32_t entries;
 	struct ib_collq_ring_header *header;
-	_Atomic uint64_t sequence;
-	_Atomic int error;
+	uint64_t sequence;
+	int error;
 	bool ends;
-	_Atomic bool hold, sleeping, refused;
+	atomic_bool hold, sleeping, refused;
 	uint32_t nr_gone;
 	uint32_t gone[16];
 } paper;

@@ -23,7 +23,7 @@ struct collq_ring {
 	struct collq_context *ctx;
 	struct ib_collq_ring_create attr;
 	struct ib_collq_ring_header *header;
-	_Atomic uint32_t seen;	/* has_next() may be called without the lock */
+	atomic_uint seen;		/* has_next() is called without the lock, too */
 };
 
 static int destroy(struct collq_ring *ring)
