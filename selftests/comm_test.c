@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Communicators: initialisation by all ranks, what it shares and how it fails.
+ * Communicators: initialisation by all ranks, and what requests share. How one fails
+ * is in init_test.c.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -9,8 +10,6 @@
 
 #include "kselftest_harness.h"
 
-#include "alloc_wrap.h"
-#include "message.h"
 #include "team.h"
 
 /* Emulated machines are slow; deadlines inside are tighter. */
@@ -21,18 +20,6 @@
 FIXTURE(comm) { };
 FIXTURE_SETUP(comm) { }
 FIXTURE_TEARDOWN(comm) { }
-
-static void run_verified(struct team_member *me, struct collq_request *request, uint32_t comm,
-			 int runs)
-{
-	while (runs--) {
-		if (!team_random(4))
-			usleep(team_random(200));
-		team_enter(me, comm);
-		CHECK_IS(0, collq_start_wait(request, team_deadline()));
-		team_check_left(me, comm);
-	}
-}
 
 FIXTURE(algorithm) { };
 
@@ -56,7 +43,7 @@ static void barriers(struct team_member *me)
 {
 	struct collq_request *request = team_barrier(me, 0, algorithm, radix);
 
-	run_verified(me, request, 0, RUNS);
+	team_run_verified(me, request, 0, RUNS);
 	collq_request_free(request);
 }
 
@@ -110,7 +97,7 @@ static void overlapping_inits(struct team_member *me)
 	for (i = 0; i < 4; i++)
 		CHECK_IS(0, collq_init_wait(requests[i], team_deadline()));
 	for (i = 0; i < 4; i++)
-		run_verified(me, requests[i], 0, 5);
+		team_run_verified(me, requests[i], 0, 5);
 	for (i = 0; i < 4; i++)
 		collq_request_free(requests[i]);
 }
@@ -147,7 +134,7 @@ static void blocking(struct team_member *me)
 	CHECK_IS(0, collq_comm_create(me->ctx, me->rank, me->size, &oob, &comm));
 	CHECK_IS(0, collq_barrier_init(comm, NULL, &request));
 	CHECK_IS(0, collq_init_test(request));
-	run_verified(me, request, 0, 5);
+	team_run_verified(me, request, 0, 5);
 	CHECK_IS(-EBUSY, collq_comm_destroy(comm));
 	CHECK_IS(-EBUSY, collq_close(me->ctx));
 	collq_request_free(request);
@@ -157,326 +144,6 @@ static void blocking(struct team_member *me)
 TEST_F_TIMEOUT(comm, allgather_may_block, LIMIT_S)
 {
 	EXPECT_EQ(0, team_run(3, blocking));
-}
-
-/* The kernel's objects that a communicator has, all but its context's ring. */
-static uint32_t count_all(struct team_member *me)
-{
-	return team_count(me, IB_COLLQ_OBJECT_ENDPOINT) + team_count(me, IB_COLLQ_OBJECT_COUNTER) +
-	       team_count(me, IB_COLLQ_OBJECT_GRAPH) + team_count(me, IB_COLLQ_OBJECT_QUEUE);
-}
-
-static void init_fails(struct team_member *me, const struct collq_barrier_options *options,
-		       int expected)
-{
-	struct collq_request *request;
-
-	CHECK_IS(0, collq_barrier_init(me->comm[0], options, &request));
-	CHECK_IS(expected, collq_init_wait(request, team_deadline()));
-	CHECK_IS(expected, collq_start(request, 0));
-	CHECK_IS(expected, collq_test(request));
-	CHECK_IS(expected, collq_wait(request, 0));
-	CHECK_IS(expected, collq_start_wait(request, 0));
-	CHECK_IS(expected, collq_cancel(request));
-	collq_request_free(request);
-}
-
-static void one_fails(struct team_member *me)
-{
-	struct collq_barrier_options good = {
-		.size = sizeof(good),
-		.algorithm = COLLQ_BARRIER_DISSEMINATION,
-	};
-	struct collq_barrier_options bad = good;
-	struct collq_request *request;
-
-	bad.radix = 1;
-	init_fails(me, me->rank == 1 ? &bad : &good, -EINVAL);
-	CHECK_IS(0, count_all(me));
-	bad.radix = 0;
-	bad.algorithm = COLLQ_BARRIER_K_NOMIAL;
-	init_fails(me, me->rank == 1 ? &bad : &good, -EINVAL);
-	CHECK_IS(0, count_all(me));
-	bad.size = 2;
-	init_fails(me, me->rank == 1 ? &bad : &good, -EINVAL);
-	CHECK_IS(0, count_all(me));
-
-	request = team_barrier(me, 0, COLLQ_BARRIER_DISSEMINATION, 0);
-	run_verified(me, request, 0, RUNS);
-	CHECK(count_all(me));
-	init_fails(me, me->rank == 1 ? &bad : &good, -EINVAL);
-	run_verified(me, request, 0, RUNS);
-	collq_request_free(request);
-}
-
-TEST_F_TIMEOUT(comm, init_that_fails_on_one_rank_fails_on_all, LIMIT_S)
-{
-	EXPECT_EQ(0, team_run(4, one_fails));
-}
-
-/* Counters of a context that are all used up: the kernel's errno gets around. */
-static void objects_run_out(struct team_member *me)
-{
-	struct ib_collq_counter_create *counters;
-	struct ib_collq_object_destroy *destroy;
-	uint32_t max_batch = collq_context_limits(me->ctx)->max_batch;
-	uint32_t i, before;
-	int ret;
-
-	if (me->rank == me->size - 1) {
-		counters = calloc(max_batch, sizeof(*counters));
-		destroy = calloc(max_batch, sizeof(*destroy));
-		CHECK(counters && destroy);
-		for (i = 0; i < max_batch; i++)
-			counters[i].source = IB_COLLQ_SOURCE_USER;
-		do
-			ret = collq_counter_create(me->ctx, counters, max_batch);
-		while (ret == (int)max_batch);
-		CHECK(ret > 0 || ret == -ENOSPC);
-	}
-	before = count_all(me);
-	init_fails(me, NULL, -ENOSPC);
-	CHECK_IS(before, count_all(me));
-}
-
-TEST_F_TIMEOUT(comm, init_fails_where_the_kernel_does, LIMIT_S)
-{
-	EXPECT_EQ(0, team_run(3, objects_run_out));
-}
-
-/* Rank 0, the root, runs out of memory, a bit later each time, until it no longer does. */
-static void memory_runs_out(struct team_member *me)
-{
-	const struct collq_barrier_options options = {
-		.size = sizeof(options),
-		.algorithm = COLLQ_BARRIER_K_NOMIAL,
-		.radix = TEAM_MAX,
-	};
-	bool failed = true;
-	uint32_t n, objects;
-	long live;
-	int err;
-
-	/* The context has its table of requests from then on. */
-	collq_request_free(team_barrier(me, 0, COLLQ_BARRIER_AUTO, 0));
-	live = alloc_wrap_live();
-	objects = count_all(me);
-	for (n = 0; failed; n++) {
-		struct collq_oob oob = team_oob(me, 1);
-		struct collq_request *request;
-		struct collq_comm *comm;
-
-		CHECK_IS(0, collq_comm_create(me->ctx, me->rank, me->size, &oob, &comm));
-		CHECK_IS(0, collq_barrier_init(comm, &options, &request));
-		if (me->rank == 0)
-			alloc_wrap_fail_after(n);
-		err = collq_init_wait(request, team_deadline());
-		if (me->rank == 0)
-			atomic_store(&me->team->ranks[0].word, alloc_wrap_stop());
-		team_meet(me);
-		failed = atomic_load(&me->team->ranks[0].word);
-		CHECK_IS(failed ? -ENOMEM : 0, err);
-		team_meet(me);
-		if (!failed)
-			run_verified(me, request, 0, 2);
-		collq_request_free(request);
-		CHECK_IS(0, collq_comm_destroy(comm));
-		CHECK_IS(objects, count_all(me));
-		CHECK_IS(live, alloc_wrap_live());
-	}
-	/* Not for want of anything to fail. */
-	CHECK(n > 15);
-}
-
-TEST_F_TIMEOUT(comm, init_survives_lack_of_memory, LIMIT_S)
-{
-	EXPECT_EQ(0, team_run(TEAM_MAX, memory_runs_out));
-}
-
-static void freed_early(struct team_member *me)
-{
-	struct collq_request *requests[2], *other;
-
-	other = team_barrier(me, 0, COLLQ_BARRIER_AUTO, 0);
-	CHECK_IS(0, collq_barrier_init(me->comm[0], NULL, &requests[0]));
-	CHECK_IS(0, collq_barrier_init(me->comm[0], NULL, &requests[1]));
-	CHECK_IS(-EINPROGRESS, collq_init_test(requests[1]));
-	CHECK_IS(-EAGAIN, collq_start(requests[0], 0));
-	CHECK_IS(-EAGAIN, collq_start_wait(requests[0], 0));
-	CHECK_IS(-EAGAIN, collq_test(requests[0]));
-	CHECK_IS(-EAGAIN, collq_wait(requests[0], 0));
-	CHECK_IS(-EAGAIN, collq_cancel(requests[1]));
-	collq_request_free(requests[0]);
-	CHECK_IS(-ECONNABORTED, collq_init_test(requests[1]));
-	collq_request_free(requests[1]);
-	init_fails(me, NULL, -ECONNABORTED);
-
-	/* What was ready remains so, and another communicator doesn't care. */
-	run_verified(me, other, 0, 5);
-	collq_request_free(other);
-	other = team_barrier(me, 1, COLLQ_BARRIER_AUTO, 0);
-	run_verified(me, other, 1, 5);
-	collq_request_free(other);
-}
-
-TEST_F_TIMEOUT(comm, init_may_be_given_up, LIMIT_S)
-{
-	EXPECT_EQ(0, team_run(3, freed_early));
-}
-
-static int failing_allgather(void *arg, const void *send, void *recv, size_t bytes)
-{
-	int *left = arg;
-
-	memset(recv, 0, bytes);
-	memcpy(recv, send, bytes);
-	return (*left)-- ? 0 : -ENOTCONN;
-}
-
-static void oob_fails(struct team_member *me)
-{
-	int left;
-
-	for (left = 0; left < 1; left++) {
-		struct collq_oob_blocking function = {
-			sizeof(function), &(int){ left }, failing_allgather
-		};
-		struct collq_comm *comm, *kept = me->comm[0];
-		struct collq_oob oob = { .size = sizeof(oob) };
-
-		CHECK_IS(0, collq_oob_from_blocking(&oob, &function));
-		CHECK_IS(0, collq_comm_create(me->ctx, 0, 2, &oob, &comm));
-		me->comm[0] = comm;
-		init_fails(me, NULL, -ENOTCONN);
-		init_fails(me, NULL, -ECONNABORTED);
-		CHECK_IS(0, count_all(me));
-		me->comm[0] = kept;
-		CHECK_IS(0, collq_comm_destroy(comm));
-	}
-}
-
-/* All that comes in is zeros, as from a peer of another kind. */
-static void oob_lies(struct team_member *me)
-{
-	struct collq_oob_blocking function = {
-		sizeof(function), &(int){ 100 }, failing_allgather
-	};
-	struct collq_comm *comm, *kept = me->comm[0];
-	struct collq_oob oob = { .size = sizeof(oob) };
-
-	CHECK_IS(0, collq_oob_from_blocking(&oob, &function));
-	CHECK_IS(0, collq_comm_create(me->ctx, 0, 2, &oob, &comm));
-	me->comm[0] = comm;
-	init_fails(me, NULL, -EPROTO);
-	CHECK_IS(0, count_all(me));
-	me->comm[0] = kept;
-	CHECK_IS(0, collq_comm_destroy(comm));
-}
-
-/* An initialisation with callbacks like these fails like this. */
-static void oob_is(struct team_member *me, const struct collq_oob *oob, int expected)
-{
-	struct collq_comm *comm, *kept = me->comm[0];
-
-	CHECK_IS(0, collq_comm_create(me->ctx, 0, 2, oob, &comm));
-	me->comm[0] = comm;
-	init_fails(me, NULL, expected);
-	init_fails(me, NULL, -ECONNABORTED);
-	CHECK_IS(0, count_all(me));
-	me->comm[0] = kept;
-	CHECK_IS(0, collq_comm_destroy(comm));
-}
-
-/* Another rank that has four gigabytes to tell: nobody waits for them. */
-static int boasting_allgather(void *arg, const void *send, void *recv, size_t bytes)
-{
-	struct collq_message_header header;
-	int *left = arg;
-
-	if (!(*left)--)
-		return -ENOTCONN;
-	collq_message_get_header(send, &header);
-	header.bytes = UINT32_MAX;
-	memcpy(recv, send, bytes);
-	memcpy((char *)recv + bytes, send, bytes);
-	collq_message_put_header((unsigned char *)recv + bytes, &header);
-	return 0;
-}
-
-static void oob_boasts(struct team_member *me)
-{
-	struct collq_oob_blocking function = {
-		sizeof(function), &(int){ 1 }, boasting_allgather
-	};
-	struct collq_oob oob = { .size = sizeof(oob) };
-	struct collq_comm *comm, *kept = me->comm[0];
-
-	CHECK_IS(0, collq_oob_from_blocking(&oob, &function));
-	CHECK_IS(0, collq_comm_create(me->ctx, 0, 2, &oob, &comm));
-	me->comm[0] = comm;
-	init_fails(me, NULL, -EPROTO);
-	me->comm[0] = kept;
-	CHECK_IS(0, collq_comm_destroy(comm));
-}
-
-/* Callbacks that return what no errno is, or not theirs to return. */
-struct oddity {
-	int allgather, test;
-	int started, freed;
-};
-
-static int odd_allgather(void *arg, const void *send, void *recv, size_t bytes, void **request)
-{
-	struct oddity *odd = arg;
-
-	memcpy(recv, send, bytes);
-	*request = odd;
-	odd->started += !odd->allgather;
-	return odd->allgather;
-}
-
-static int odd_test(void *arg, void *request)
-{
-	struct oddity *odd = arg;
-
-	return request == odd ? odd->test : -EINVAL;
-}
-
-static void odd_free(void *arg, void *request)
-{
-	struct oddity *odd = arg;
-
-	odd->freed += request == odd;
-}
-
-static void oob_is_odd(struct team_member *me)
-{
-	static const struct oddity oddities[] = {
-		{ .allgather = 5 }, { .allgather = -EINPROGRESS }, { .test = 16 },
-	};
-	struct collq_oob oob = {
-		.size = sizeof(oob),
-		.allgather = odd_allgather,
-		.test = odd_test,
-		.req_free = odd_free,
-	};
-	struct oddity odd;
-	size_t i;
-
-	for (i = 0; i < sizeof(oddities) / sizeof(oddities[0]); i++) {
-		odd = oddities[i];
-		oob.arg = &odd;
-		oob_is(me, &oob, -EPROTO);
-		CHECK_IS(odd.started, odd.freed);
-	}
-}
-
-TEST_F_TIMEOUT(comm, allgather_may_fail, LIMIT_S)
-{
-	EXPECT_EQ(0, team_run(1, oob_fails));
-	EXPECT_EQ(0, team_run(1, oob_lies));
-	EXPECT_EQ(0, team_run(1, oob_boasts));
-	EXPECT_EQ(0, team_run(1, oob_is_odd));
 }
 
 /* An endpoint with room for two requests: then there must be another. */
@@ -545,7 +212,7 @@ static void free_out_of_step(struct team_member *me)
 		which = i < NR_HELD ? i : team_random(NR_HELD);
 		collq_request_free(held[which]);
 		held[which] = team_barrier(me, 0, COLLQ_BARRIER_DISSEMINATION, 0);
-		run_verified(me, held[which], 0, 1);
+		team_run_verified(me, held[which], 0, 1);
 	}
 	for (i = 0; i < NR_HELD; i++)
 		collq_request_free(held[i]);
@@ -557,6 +224,75 @@ TEST_F_TIMEOUT(comm, ranks_free_out_of_step, LIMIT_S)
 	setenv("COLLQ_RC_CAPACITY", TIGHT, 1);
 	EXPECT_EQ(0, team_run(3, free_out_of_step));
 	unsetenv("COLLQ_RC_CAPACITY");
+}
+
+/* The endpoint of the lowest id there is. */
+static uint32_t an_endpoint(struct team_member *me)
+{
+	struct ib_collq_object_describe describe = { .flags = IB_COLLQ_DESCRIBE_NEXT };
+
+	for (;; describe.id++) {
+		CHECK_IS(0, collq_object_describe(me->ctx, &describe));
+		if (describe.type == IB_COLLQ_OBJECT_ENDPOINT)
+			return describe.id;
+		describe.nr = 0;
+		describe.info_size = 0;
+		describe.entry_size = 0;
+	}
+}
+
+/* How many peers a rank has in the two barriers below. */
+static uint32_t count_peers(const struct team_member *me)
+{
+	uint32_t distance, step, nr = 0;
+
+	for (distance = 1; distance < me->size; distance++) {
+		for (step = 1; step < me->size; step *= 2)
+			if (distance == step || distance == me->size - step)
+				break;
+		nr += step < me->size || !me->rank || (me->rank + distance) % me->size == 0;
+	}
+	return nr;
+}
+
+/*
+ * An endpoint of one rank fails, here because it is destroyed behind the library's
+ * back. That rank finds out, its peer perhaps not yet, the others never, and all begin
+ * again: also those that would connect for the first time, as the first tree makes
+ * them. Afterwards there's another in its place.
+ */
+static void endpoint_fails(struct team_member *me)
+{
+	struct ib_collq_object_destroy destroy = { .type = IB_COLLQ_OBJECT_ENDPOINT };
+	struct collq_request *request = team_barrier(me, 0, COLLQ_BARRIER_DISSEMINATION, 0);
+	uint32_t i, round;
+
+	team_run_verified(me, request, 0, 2);
+	collq_request_free(request);
+	for (round = 0; round < 3; round++) {
+		if (me->rank == round) {
+			destroy.id = an_endpoint(me);
+			CHECK_IS(1, collq_object_destroy(me->ctx, &destroy, 1));
+		}
+		if (round)
+			team_meet(me);
+		/* What has failed is kept until both have told that they use it no more. */
+		for (i = 0; i < 4; i++) {
+			request = team_barrier(me, 0, i % 2 ? COLLQ_BARRIER_DISSEMINATION :
+					       COLLQ_BARRIER_K_NOMIAL, i % 2 ? 0 : TEAM_MAX);
+			team_run_verified(me, request, 0, 2);
+			collq_request_free(request);
+		}
+		CHECK_IS(count_peers(me), team_count(me, IB_COLLQ_OBJECT_ENDPOINT));
+	}
+}
+
+TEST_F_TIMEOUT(comm, endpoints_that_fail_are_replaced, LIMIT_S)
+{
+	setenv("COLLQ_LOG_LEVEL", "error", 1);
+	EXPECT_EQ(0, team_run(2, endpoint_fails));
+	EXPECT_EQ(0, team_run(TEAM_MAX, endpoint_fails));
+	unsetenv("COLLQ_LOG_LEVEL");
 }
 
 /* Slot and generation of the only slot of the only endpoint that has one. */
@@ -590,7 +326,7 @@ static void slots_come_again(struct team_member *me)
 			first = slot;
 		else if (slot.slot == first.slot)
 			CHECK_IS(first.generation + ++again, slot.generation);
-		run_verified(me, request, 0, 2);
+		team_run_verified(me, request, 0, 2);
 		collq_request_free(request);
 		CHECK_IS(0, team_count(me, IB_COLLQ_OBJECT_COUNTER));
 		CHECK_IS(0, team_count(me, IB_COLLQ_OBJECT_GRAPH));
@@ -646,7 +382,7 @@ static void graphs_differ(struct team_member *me)
 	CHECK_IS(0, collq_graph_init(me->comm[0], graph, &request));
 	CHECK_IS(-EINVAL, collq_init_wait(request, team_deadline()));
 	collq_request_free(request);
-	CHECK_IS(0, count_all(me));
+	CHECK_IS(0, team_count_all(me));
 
 	/* More signals than are waited for. */
 	if (!me->rank) {
@@ -659,7 +395,7 @@ static void graphs_differ(struct team_member *me)
 	CHECK_IS(-EINVAL, collq_init_wait(request, team_deadline()));
 	collq_request_free(request);
 	collq_graph_free(graph);
-	CHECK_IS(0, count_all(me));
+	CHECK_IS(0, team_count_all(me));
 
 	/* And nobody of that number. */
 	CHECK_IS(0, collq_graph_new(&graph));
@@ -668,7 +404,7 @@ static void graphs_differ(struct team_member *me)
 	CHECK_IS(-EINVAL, collq_init_wait(request, team_deadline()));
 	collq_request_free(request);
 	collq_graph_free(graph);
-	CHECK_IS(0, count_all(me));
+	CHECK_IS(0, team_count_all(me));
 }
 
 TEST_F_TIMEOUT(comm, any_graph_can_be_run, LIMIT_S)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What libcollq does without a device: numbering slots, agreeing on endpoints,
- * the messages of an initialisation, the environment.
+ * What libcollq does without a device: numbering slots, agreeing on endpoints, the
+ * environment, structures of other versions.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -15,7 +15,6 @@
 #include <collq/collq.h>
 
 #include "env.h"
-#include "message.h"
 #include "pair.h"
 #include "slots.h"
 
@@ -223,6 +222,45 @@ TEST(lease_lasts_until_both_sides_know)
 	collq_pair_destroy(pair);
 }
 
+/* Both must know, and an initialisation that fails leaves them as they were. */
+TEST(failed_endpoint_is_not_chosen)
+{
+	struct collq_pair *pair = calloc(1, sizeof(*pair));
+	struct collq_lease *lease;
+	uint32_t i;
+
+	ASSERT_NE(NULL, pair);
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, collq_pair_add(pair, 10));
+		pair->endpoints[i].capacity_here = 4;
+		pair->endpoints[i].capacity_there = 4;
+	}
+	EXPECT_EQ(0, collq_pair_tell_failed(pair));
+	pair->endpoints[0].failed_here = true;
+	EXPECT_EQ(1, collq_pair_tell_failed(pair));
+	collq_pair_settle_failed(pair, false);
+	EXPECT_EQ(0, collq_pair_choose(pair, 2, 2));
+	EXPECT_EQ(1, collq_pair_tell_failed(pair));
+	EXPECT_TRUE(pair->endpoints[0].telling);
+	collq_pair_settle_failed(pair, true);
+	EXPECT_EQ(1, collq_pair_choose(pair, 2, 2));
+	EXPECT_EQ(0, collq_pair_tell_failed(pair));
+
+	collq_pair_hear_failed(pair, 1);
+	collq_pair_hear_failed(pair, 3);
+	collq_pair_hear_failed(pair, UINT32_MAX);
+	collq_pair_settle_failed(pair, false);
+	EXPECT_EQ(1, collq_pair_choose(pair, 2, 2));
+	collq_pair_hear_failed(pair, 1);
+	collq_pair_settle_failed(pair, true);
+	EXPECT_EQ(2, collq_pair_choose(pair, 2, 2));
+
+	ASSERT_EQ(0, collq_pair_lease(pair, 2, 1, 0, &lease));
+	EXPECT_TRUE(collq_pair_is_unused(pair, 1));
+	EXPECT_FALSE(collq_pair_is_unused(pair, 2));
+	collq_pair_destroy(pair);
+}
+
 TEST(generations_fit_the_wire)
 {
 	struct collq_pair *pair = calloc(1, sizeof(*pair));
@@ -238,144 +276,6 @@ TEST(generations_fit_the_wire)
 		collq_pair_end(pair, lease);
 	}
 	collq_pair_destroy(pair);
-}
-
-FIXTURE(message) {
-	struct collq_writer writer;
-	unsigned char address[IB_COLLQ_ADDRESS_SIZE];
-};
-
-static const struct collq_message_record plain = {
-	.peer = 7,
-	.endpoint = 1,
-	.waits = 5,
-	.sends = 6,
-	.abort_slot = 8,
-	.abort_generation = 9,
-	.nr_channels = 2,
-	.nr_freed = 1,
-};
-
-static const struct collq_message_record with_address = {
-	.peer = 0x01020304,
-	.endpoint = 2,
-	.flags = COLLQ_RECORD_FRESH,
-	.capacity = 52,
-};
-
-FIXTURE_SETUP(message)
-{
-	const struct collq_message_channel channels[2] = {
-		{ .tag = 10, .slot = 11, .generation = 12 },
-		{ .tag = 0x0a0b0c0d, .slot = 0x0102, .generation = 0xfffe },
-	};
-	uint32_t i;
-
-	for (i = 0; i < sizeof(self->address); i++)
-		self->address[i] = i + 1;
-	collq_write_record(&self->writer, &plain, NULL);
-	collq_write_channel(&self->writer, &channels[0]);
-	collq_write_channel(&self->writer, &channels[1]);
-	collq_write_freed(&self->writer, 99);
-	collq_write_record(&self->writer, &with_address, self->address);
-	ASSERT_EQ(0, self->writer.error);
-	ASSERT_EQ(40 + 2 * 8 + 4 + 40 + 128, self->writer.nr);
-}
-
-FIXTURE_TEARDOWN(message)
-{
-	free(self->writer.bytes);
-}
-
-TEST_F(message, is_read_as_written)
-{
-	struct collq_message_channel channel;
-	struct collq_found found;
-
-	ASSERT_EQ(0, collq_message_find(self->writer.bytes, self->writer.nr, 7, &found));
-	EXPECT_EQ(1, found.record.endpoint);
-	EXPECT_EQ(5, found.record.waits);
-	EXPECT_EQ(6, found.record.sends);
-	EXPECT_EQ(8, found.record.abort_slot);
-	EXPECT_EQ(9, found.record.abort_generation);
-	EXPECT_EQ(NULL, found.address);
-	ASSERT_EQ(2, found.record.nr_channels);
-	collq_found_channel(&found, 1, &channel);
-	EXPECT_EQ(0x0a0b0c0d, channel.tag);
-	EXPECT_EQ(0x0102, channel.slot);
-	EXPECT_EQ(0xfffe, channel.generation);
-	ASSERT_EQ(1, found.record.nr_freed);
-	EXPECT_EQ(99, collq_found_freed(&found, 0));
-
-	ASSERT_EQ(0, collq_message_find(self->writer.bytes, self->writer.nr, 0x01020304, &found));
-	EXPECT_EQ(52, found.record.capacity);
-	ASSERT_NE(NULL, found.address);
-	EXPECT_EQ(0, memcmp(found.address, self->address, sizeof(self->address)));
-	EXPECT_EQ(-ENOENT, collq_message_find(self->writer.bytes, self->writer.nr, 8, &found));
-	EXPECT_EQ(-ENOENT, collq_message_find(NULL, 0, 7, &found));
-}
-
-TEST_F(message, is_little_endian)
-{
-	static const unsigned char channel[] = { 0x0d, 0x0c, 0x0b, 0x0a, 0x02, 0x01, 0xfe, 0xff };
-
-	EXPECT_EQ(60, self->writer.bytes[0]);
-	EXPECT_EQ(0, self->writer.bytes[3]);
-	EXPECT_EQ(7, self->writer.bytes[4]);
-	EXPECT_EQ(0, memcmp(self->writer.bytes + 48, channel, sizeof(channel)));
-}
-
-/* Each cut, and each byte changed to a number of extremes: no reading beyond. */
-TEST_F(message, may_be_rubbish)
-{
-	static const unsigned char bad[] = { 0, 1, 0x7f, 0x80, 0xff };
-	size_t nr = self->writer.nr, i, j;
-	struct collq_found found;
-	unsigned char *bytes;
-	int ret;
-
-	for (i = 1; i < nr; i++) {
-		bytes = malloc(i);
-		ASSERT_NE(NULL, bytes);
-		memcpy(bytes, self->writer.bytes, i);
-		ret = collq_message_find(bytes, i, 8, &found);
-		EXPECT_EQ(i == 60 ? -ENOENT : -EPROTO, ret);
-		free(bytes);
-	}
-	for (i = 0; i < nr; i++) {
-		for (j = 0; j < sizeof(bad); j++) {
-			bytes = malloc(nr);
-			ASSERT_NE(NULL, bytes);
-			memcpy(bytes, self->writer.bytes, nr);
-			bytes[i] = bad[j];
-			ret = collq_message_find(bytes, nr, 0x01020304, &found);
-			EXPECT_TRUE(ret == -ENOENT || ret == -EPROTO || !ret);
-			if (!ret)
-				EXPECT_LE(found.freed + 4ULL * found.record.nr_freed, bytes + nr);
-			free(bytes);
-		}
-	}
-}
-
-TEST(header_and_status_are_read_as_written)
-{
-	const struct collq_message_header header = {
-		.magic = COLLQ_MESSAGE_MAGIC,
-		.init = 1,
-		.algorithm = 2,
-		.radix = 3,
-		.status = (uint32_t)-EIO,
-		.bytes = 5,
-	};
-	struct collq_message_header read;
-	unsigned char bytes[sizeof(header)];
-
-	collq_message_put_header(bytes, &header);
-	EXPECT_EQ(0, memcmp(bytes, "CLQ1\1\0\0\0\2\0\0\0\3", 13));
-	collq_message_get_header(bytes, &read);
-	EXPECT_EQ(0, memcmp(&header, &read, sizeof(read)));
-	collq_message_put_status(bytes, -ENOSPC);
-	EXPECT_EQ(-ENOSPC, collq_message_get_status(bytes));
 }
 
 /* The environment */

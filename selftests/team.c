@@ -270,6 +270,24 @@ uint32_t team_count(struct team_member *me, uint32_t type)
 	return nr;
 }
 
+void team_run_verified(struct team_member *me, struct collq_request *request, uint32_t comm,
+			 int runs)
+{
+	while (runs--) {
+		if (!team_random(4))
+			usleep(team_random(200));
+		team_enter(me, comm);
+		CHECK_IS(0, collq_start_wait(request, team_deadline()));
+		team_check_left(me, comm);
+	}
+}
+
+uint32_t team_count_all(struct team_member *me)
+{
+	return team_count(me, IB_COLLQ_OBJECT_ENDPOINT) + team_count(me, IB_COLLQ_OBJECT_COUNTER) +
+	       team_count(me, IB_COLLQ_OBJECT_GRAPH) + team_count(me, IB_COLLQ_OBJECT_QUEUE);
+}
+
 uint32_t team_random(uint32_t below)
 {
 	return (uint32_t)random() % below;

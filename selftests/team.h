@@ -101,8 +101,15 @@ struct collq_request *team_barrier(struct team_member *me, uint32_t comm, uint32
 void team_enter(struct team_member *me, uint32_t comm);
 void team_check_left(struct team_member *me, uint32_t comm);
 
+/* So many runs of a barrier, each with that, by ranks that come at random times. */
+void team_run_verified(struct team_member *me, struct collq_request *request, uint32_t comm,
+		       int runs);
+
 /* Objects of a type in this member's context; and an endpoint's info. */
 uint32_t team_count(struct team_member *me, uint32_t type);
+
+/* All that a communicator has in the kernel, which is all but its context's ring. */
+uint32_t team_count_all(struct team_member *me);
 
 uint64_t team_deadline(void);
 uint32_t team_random(uint32_t below);

@@ -15,31 +15,6 @@
 #include "ring.h"
 #include "sized.h"
 
-/* A record for a peer with a fresh endpoint and a few channels */
-#define TYPICAL_RECORD		192
-
-/* What a rank sets aside for what all others tell it */
-#define MAX_EXCHANGE_BYTES	(4U << 20)
-#define MIN_BLOCK		512U
-
-/*
- * How much a rank tells in one allgather: enough for about as many peers as
- * there are in an algorithm with a logarithmic number of rounds. What doesn't
- * fit needs more of them. All ranks must come to the same number.
- */
-static uint32_t block_size(uint32_t size)
-{
-	uint32_t peers = 0, most = MAX_EXCHANGE_BYTES / size;
-	uint32_t block;
-
-	while (peers < 31 && 1U << peers < size)
-		peers++;
-	block = sizeof(struct collq_message_header) + 2 * peers * TYPICAL_RECORD;
-	if (block > most)
-		block = most;
-	return block > MIN_BLOCK ? block : MIN_BLOCK;
-}
-
 static int hold_context(struct collq_context *ctx)
 {
 	int err = 0;
@@ -106,7 +81,7 @@ int collq_comm_create(struct collq_context *context, uint32_t rank, uint32_t siz
 	comm->rank = rank;
 	comm->size = size;
 	comm->oob = callbacks;
-	comm->block = block_size(size);
+	comm->block = collq_message_block(size);
 	comm->last_init = &comm->inits;
 	comm->send = calloc(1, comm->block);
 	comm->recv = calloc(size, comm->block);
@@ -138,6 +113,8 @@ static void destroy_endpoints(struct collq_comm *comm)
 		pair = comm->pairs[i];
 		for (j = 0; pair && j < pair->nr; j++) {
 			entry.id = pair->endpoints[j].id;
+			if (!entry.id)
+				continue;
 			ret = collq_object_destroy(comm->ctx, &entry, 1);
 			if (ret < 0)
 				collq_debug("endpoint %u to rank %u: destroy gives %d", entry.id,

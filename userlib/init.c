@@ -10,6 +10,11 @@
  *  4. Reporting: an allgather of how that went. If it went well everywhere, any
  *     rank may start at once: all its peers are ready to receive.
  *
+ * An endpoint that has failed isn't chosen again. But what is chosen must be the same
+ * on both sides, and when one finds out the other may not know. So a rank that has
+ * chosen one that it knows to have failed makes nothing, tells and reports so, and all
+ * of them begin again, after both sides have taken note.
+ *
  * A rank that fails goes on to take part, and tells so: the others must not be
  * left waiting. All ranks see the same reports and come to the same verdict; if
  * it is failure, each undoes what it did, down to the choice of endpoints.
@@ -26,6 +31,9 @@
 #include "log.h"
 #include "objects.h"
 #include "request.h"
+
+/* How often to begin again: each time another endpoint must have failed. */
+#define MOST_AGAIN	64
 
 /* The link to a peer, added if it's the first to be heard of it. */
 static int find_link(struct collq_request *req, uint32_t peer, uint32_t *index)
@@ -129,6 +137,8 @@ static int choose_endpoints(struct collq_request *req)
 				return err;
 			link->fresh = true;
 		}
+		if (link->pair->endpoints[choice].failed_here)
+			req->again = true;
 		err = collq_pair_lease(link->pair, choice, req->comm->init, link->nr_channels,
 				       &link->lease);
 		if (err)
@@ -145,7 +155,8 @@ static void write_record(struct collq_request *req, uint32_t index)
 	struct collq_message_record record = {
 		.peer = pair->peer,
 		.endpoint = lease->endpoint,
-		.flags = link->fresh ? COLLQ_RECORD_FRESH : 0,
+		.flags = (link->fresh ? COLLQ_RECORD_FRESH : 0) |
+			 (req->again ? COLLQ_RECORD_AGAIN : 0),
 		.capacity = pair->endpoints[lease->endpoint].capacity_here,
 		.waits = link->waits,
 		.sends = link->sends,
@@ -153,6 +164,7 @@ static void write_record(struct collq_request *req, uint32_t index)
 		.abort_generation = collq_pair_abort_generation(pair, lease),
 		.nr_channels = link->nr_channels,
 		.nr_freed = collq_pair_tell(link->pair),
+		.nr_failed = collq_pair_tell_failed(link->pair),
 	};
 	struct collq_message_channel channel;
 	uint32_t i;
@@ -168,7 +180,10 @@ static void write_record(struct collq_request *req, uint32_t index)
 	}
 	for (lease = pair->leases; lease; lease = lease->next)
 		if (lease->telling)
-			collq_write_freed(&req->records, lease->init);
+			collq_write_number(&req->records, lease->init);
+	for (i = 0; i < pair->nr; i++)
+		if (pair->endpoints[i].telling)
+			collq_write_number(&req->records, i);
 }
 
 static int prepare(struct collq_request *req)
@@ -179,9 +194,11 @@ static int prepare(struct collq_request *req)
 	err = find_out_channels(req);
 	if (!err)
 		err = find_in_channels(req);
-	if (!err)
-		err = choose_endpoints(req);
-	if (!err)
+	if (err)
+		return err;
+	collq_objects_look(req);
+	err = choose_endpoints(req);
+	if (!err && !req->again)
 		err = collq_objects_prepare(req);
 	if (err)
 		return err;
@@ -351,6 +368,12 @@ static int heed_peer(struct collq_request *req, uint32_t index)
 		return -EINVAL;
 	if (found.record.endpoint != link->lease->endpoint || !found.address == link->fresh)
 		return -EPROTO;
+	for (i = 0; i < found.record.nr_failed; i++)
+		collq_pair_hear_failed(link->pair, collq_found_failed(&found, i));
+	if (found.record.flags & COLLQ_RECORD_AGAIN) {
+		req->again = true;
+		return 0;
+	}
 	if (link->fresh) {
 		if (found.record.capacity < 2 * link->sends)
 			return -EPROTO;
@@ -371,30 +394,34 @@ static int begin_reporting(struct collq_request *req)
 
 	for (i = 0; i < req->nr_links && !req->init_error; i++)
 		req->init_error = heed_peer(req, i);
-	if (!req->init_error)
+	if (!req->init_error && !req->again)
 		req->init_error = collq_objects_complete(req);
 	memset(comm->send, 0, comm->block);
-	collq_message_put_status(comm->send, req->init_error);
+	collq_message_put_status(comm->send, !req->init_error && req->again ?
+				 COLLQ_STATUS_AGAIN : req->init_error);
 	return collq_exchange_begin(comm);
 }
 
+/* 0, an errno, or COLLQ_STATUS_AGAIN if there's nothing worse. */
 static int read_reports(struct collq_request *req)
 {
 	struct collq_comm *comm = req->comm;
+	int status, verdict = 0;
 	uint32_t rank;
-	int status;
 
 	if (req->init_error)
 		return req->init_error;
 	for (rank = 0; rank < comm->size; rank++) {
 		status = collq_message_get_status(collq_exchange_block(comm, rank));
-		if (status) {
+		if (status == COLLQ_STATUS_AGAIN) {
+			verdict = status;
+		} else if (status) {
 			collq_info("initialisation %u fails: rank %u: %s", comm->init, rank,
 				   strerror(status < 0 ? -status : EPROTO));
 			return judge(status);
 		}
 	}
-	return 0;
+	return verdict;
 }
 
 static void undo(struct collq_request *req)
@@ -423,30 +450,77 @@ static void settle(struct collq_request *req)
 	}
 }
 
-/* Over, either way: the next one's turn. */
-static void finish(struct collq_request *req, int err)
+static void settle_failed(struct collq_request *req, bool good)
 {
-	struct collq_comm *comm = req->comm;
 	struct collq_link *link;
 
-	if (err)
-		undo(req);
-	else
-		settle(req);
-	req->init_error = err;
-	comm->inits = req->next;
-	if (!comm->inits)
-		comm->last_init = &comm->inits;
+	for (link = req->links; link < req->links + req->nr_links; link++)
+		collq_pair_settle_failed(link->pair, good);
+}
+
+static void free_messages(struct collq_request *req)
+{
+	struct collq_link *link;
 
 	for (link = req->links; link < req->links + req->nr_links; link++) {
 		free(link->stream);
 		link->stream = NULL;
 	}
 	free(req->records.bytes);
-	req->records.bytes = NULL;
+	req->records = (struct collq_writer){ 0 };
+}
+
+static void free_channels(struct collq_request *req)
+{
+	free(req->links);
+	free(req->in);
+	free(req->out);
+	free(req->out_links);
+	req->links = NULL;
+	req->in = NULL;
+	req->out = NULL;
+	req->out_links = NULL;
+	req->nr_links = 0;
+	req->nr_in = 0;
+	req->nr_out = 0;
+}
+
+/* Over, either way: the next one's turn. */
+static void finish(struct collq_request *req, int err)
+{
+	struct collq_comm *comm = req->comm;
+
+	if (err)
+		undo(req);
+	else
+		settle(req);
+	settle_failed(req, !err);
+	if (!err)
+		collq_objects_retire(req);
+	req->init_error = err;
+	comm->inits = req->next;
+	if (!comm->inits)
+		comm->last_init = &comm->inits;
+
+	free_messages(req);
 	collq_graph_free(req->graph);
 	req->graph = NULL;
 	req->stage = COLLQ_INIT_DONE;
+}
+
+/* From the start, now that both sides of each pair know what has failed there. */
+static int begin_again(struct collq_request *req)
+{
+	if (req->nr_again++ == MOST_AGAIN)
+		return -EPROTO;
+	undo(req);
+	settle_failed(req, true);
+	free_messages(req);
+	free_channels(req);
+	req->told = 0;
+	req->again = false;
+	req->stage = COLLQ_INIT_TELLING;
+	return begin_telling(req);
 }
 
 /* What comes after a block of records, of which @offset were taken up. */
@@ -487,6 +561,8 @@ static int next_stage(struct collq_request *req)
 		return after_telling(req, 0);
 	default:
 		err = read_reports(req);
+		if (err == COLLQ_STATUS_AGAIN)
+			return begin_again(req);
 		if (!err)
 			finish(req, 0);
 		return err;
@@ -530,9 +606,6 @@ void collq_init_free(struct collq_request *req)
 	for (link = req->links; link < req->links + req->nr_links; link++)
 		if (link->lease)
 			link->lease->freed = true;
-	free(req->links);
-	free(req->in);
-	free(req->out);
-	free(req->out_links);
+	free_channels(req);
 	collq_graph_free(req->graph);
 }

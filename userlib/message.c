@@ -14,8 +14,33 @@
 
 #include "message.h"
 
-_Static_assert(sizeof(struct collq_message_record) == 40, "no padding");
+_Static_assert(sizeof(struct collq_message_header) == 24, "ranks of any version agree on it");
+_Static_assert(sizeof(struct collq_message_record) == 44, "no padding");
 _Static_assert(sizeof(struct collq_message_channel) == 8, "no padding");
+
+/* A record for a peer with a fresh endpoint and a few channels */
+#define TYPICAL_RECORD		192
+
+/* What a rank sets aside for what all others tell it */
+#define MAX_EXCHANGE_BYTES	(4U << 20)
+#define MIN_BLOCK		512U
+
+/*
+ * Enough for about as many peers as there are in an algorithm with a logarithmic
+ * number of rounds. What doesn't fit needs more allgathers.
+ */
+uint32_t collq_message_block(uint32_t size)
+{
+	uint32_t peers = 0, most = MAX_EXCHANGE_BYTES / size;
+	uint32_t block;
+
+	while (peers < 31 && 1U << peers < size)
+		peers++;
+	block = sizeof(struct collq_message_header) + 2 * peers * TYPICAL_RECORD;
+	if (block > most)
+		block = most;
+	return block > MIN_BLOCK ? block : MIN_BLOCK;
+}
 
 static void record_to_wire(struct collq_message_record *record)
 {
@@ -30,6 +55,7 @@ static void record_to_wire(struct collq_message_record *record)
 	record->abort_generation = htole16(record->abort_generation);
 	record->nr_channels = htole32(record->nr_channels);
 	record->nr_freed = htole32(record->nr_freed);
+	record->nr_failed = htole32(record->nr_failed);
 }
 
 /* Swapping twice is not swapping: the same function serves both ways. */
@@ -70,7 +96,8 @@ static uint64_t record_bytes(const struct collq_message_record *record)
 {
 	return sizeof(*record) + address_bytes(record) +
 	       (uint64_t)record->nr_channels * sizeof(struct collq_message_channel) +
-	       (uint64_t)record->nr_freed * sizeof(uint32_t);
+	       (uint64_t)record->nr_freed * sizeof(uint32_t) +
+	       (uint64_t)record->nr_failed * sizeof(uint32_t);
 }
 
 void collq_write_record(struct collq_writer *writer, const struct collq_message_record *record,
@@ -103,9 +130,9 @@ void collq_write_channel(struct collq_writer *writer,
 		memcpy(to, &wire, sizeof(wire));
 }
 
-void collq_write_freed(struct collq_writer *writer, uint32_t init)
+void collq_write_number(struct collq_writer *writer, uint32_t number)
 {
-	uint32_t wire = htole32(init);
+	uint32_t wire = htole32(number);
 	unsigned char *to = extend(writer, sizeof(wire));
 
 	if (to)
@@ -175,6 +202,7 @@ int collq_message_find(const unsigned char *bytes, size_t nr, uint32_t peer,
 		found->channels = at;
 		found->freed = at + (size_t)record->nr_channels *
 				    sizeof(struct collq_message_channel);
+		found->failed = found->freed + (size_t)record->nr_freed * sizeof(uint32_t);
 		return 0;
 	}
 	return -ENOENT;
@@ -191,10 +219,20 @@ void collq_found_channel(const struct collq_found *found, uint32_t i,
 	channel->generation = le16toh(wire.generation);
 }
 
-uint32_t collq_found_freed(const struct collq_found *found, uint32_t i)
+static uint32_t number_at(const unsigned char *numbers, uint32_t i)
 {
 	uint32_t wire;
 
-	memcpy(&wire, found->freed + (size_t)i * sizeof(wire), sizeof(wire));
+	memcpy(&wire, numbers + (size_t)i * sizeof(wire), sizeof(wire));
 	return le32toh(wire);
+}
+
+uint32_t collq_found_freed(const struct collq_found *found, uint32_t i)
+{
+	return number_at(found->freed, i);
+}
+
+uint32_t collq_found_failed(const struct collq_found *found, uint32_t i)
+{
+	return number_at(found->failed, i);
 }

@@ -4,9 +4,14 @@
  * request is initialised. All numbers are little-endian.
  *
  * First a header, and behind it a record for each peer, in any order. A record
- * is followed by the endpoint's address if it's a fresh one, by its channels,
- * and by the requests freed (numbers of their initialisations, 32 bits each).
- * When that is done with, a status.
+ * is followed by the endpoint's address if it's a fresh one, by its channels, by the
+ * requests freed (numbers of their initialisations), and by the endpoints that have
+ * failed (their indices in the pair); numbers have 32 bits. When that is done with,
+ * a status.
+ *
+ * How many bytes a rank gives in each allgather is part of this. Ranks must agree on
+ * it before they have told each other anything, so it is the same in all versions;
+ * whoever needs another format takes another magic number in the same block.
  */
 #ifndef COLLQ_MESSAGE_H
 #define COLLQ_MESSAGE_H
@@ -31,6 +36,10 @@ struct collq_message_header {
 
 /* Bits of @flags */
 #define COLLQ_RECORD_FRESH	(1U << 0)	/* an endpoint that isn't connected yet */
+#define COLLQ_RECORD_AGAIN	(1U << 1)	/* some endpoint has failed: choose again */
+
+/* A status that is no errno: choose endpoints again, and tell all anew */
+#define COLLQ_STATUS_AGAIN	1
 
 struct collq_message_record {
 	uint32_t bytes;		/* with all that follows it */
@@ -44,6 +53,7 @@ struct collq_message_record {
 	uint16_t abort_generation;
 	uint32_t nr_channels;
 	uint32_t nr_freed;
+	uint32_t nr_failed;
 };
 
 /* An in channel of the sender: what the receiver's signals have to name */
@@ -60,11 +70,14 @@ struct collq_writer {
 	int error;
 };
 
+/* How many bytes each of @size ranks gives in an allgather. */
+uint32_t collq_message_block(uint32_t size);
+
 void collq_write_record(struct collq_writer *writer, const struct collq_message_record *record,
 			const unsigned char *address);
 void collq_write_channel(struct collq_writer *writer,
 			 const struct collq_message_channel *channel);
-void collq_write_freed(struct collq_writer *writer, uint32_t init);
+void collq_write_number(struct collq_writer *writer, uint32_t number);
 
 void collq_message_put_header(unsigned char *bytes, const struct collq_message_header *header);
 void collq_message_get_header(const unsigned char *bytes, struct collq_message_header *header);
@@ -77,6 +90,7 @@ struct collq_found {
 	const unsigned char *address;
 	const unsigned char *channels;
 	const unsigned char *freed;
+	const unsigned char *failed;
 };
 
 /* The record for @peer: 0, -ENOENT if there's none, -EPROTO if malformed. */
@@ -85,5 +99,6 @@ int collq_message_find(const unsigned char *bytes, size_t nr, uint32_t peer,
 void collq_found_channel(const struct collq_found *found, uint32_t i,
 			 struct collq_message_channel *channel);
 uint32_t collq_found_freed(const struct collq_found *found, uint32_t i);
+uint32_t collq_found_failed(const struct collq_found *found, uint32_t i);
 
 #endif /* COLLQ_MESSAGE_H */

@@ -354,6 +354,50 @@ void collq_objects_destroy(struct collq_request *req)
 	release_capacity(req);
 }
 
+static bool has_failed(struct collq_context *ctx, uint32_t endpoint)
+{
+	struct ib_collq_endpoint_info info;
+	struct ib_collq_object_describe describe = {
+		.id = endpoint,
+		.info = (uintptr_t)&info,
+		.info_size = sizeof(info),
+	};
+	int err = collq_object_describe(ctx, &describe);
+
+	return err == -ENOENT || (!err && info.state != IB_COLLQ_ENDPOINT_CONNECTED);
+}
+
+void collq_objects_look(struct collq_request *req)
+{
+	struct collq_pair_endpoint *ep;
+	struct collq_pair *pair;
+	uint32_t i;
+
+	for (i = 0; i < req->nr_links; i++) {
+		pair = req->links[i].pair;
+		for (ep = pair->endpoints; ep < pair->endpoints + pair->nr; ep++)
+			if (!ep->failed_here && !ep->failed)
+				ep->failed_here = has_failed(req->ctx, ep->id);
+	}
+}
+
+void collq_objects_retire(struct collq_request *req)
+{
+	struct collq_pair_endpoint *ep;
+	struct collq_pair *pair;
+	uint32_t i, j;
+
+	for (i = 0; i < req->nr_links; i++) {
+		pair = req->links[i].pair;
+		for (j = 0; j < pair->nr; j++) {
+			ep = &pair->endpoints[j];
+			if (ep->failed && collq_pair_is_unused(pair, j))
+				destroy_one(req, IB_COLLQ_OBJECT_ENDPOINT, &ep->id,
+					    "destroying an endpoint that has failed");
+		}
+	}
+}
+
 void collq_objects_destroy_fresh(struct collq_request *req)
 {
 	struct collq_link *link;

@@ -13,6 +13,11 @@ int collq_objects_prepare(struct collq_request *req);
 /* Then the rest: fresh endpoints connected, the graph, the queue. */
 int collq_objects_complete(struct collq_request *req);
 
+/* Finds out which endpoints of the pairs that it needs have failed. */
+void collq_objects_look(struct collq_request *req);
+/* Destroys those of them that are known to both sides, and not used any more. */
+void collq_objects_retire(struct collq_request *req);
+
 /* Takes away what there is, except endpoints; and those that are fresh. */
 void collq_objects_destroy(struct collq_request *req);
 void collq_objects_destroy_fresh(struct collq_request *req);

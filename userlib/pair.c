@@ -11,6 +11,9 @@
  * and take note together when one has succeeded. Until then the kernel's own
  * reservation is smaller than what is counted here, never larger.
  *
+ * An endpoint may fail, and each side finds out when it does. They tell each other
+ * like that too; until both know they go on to choose it, both of them.
+ *
  * There's nothing of the kernel in here; objects.c makes what is chosen.
  */
 #include <errno.h>
@@ -28,7 +31,7 @@ uint32_t collq_pair_choose(const struct collq_pair *pair, uint32_t here, uint32_
 
 	for (i = 0; i < pair->nr; i++) {
 		ep = &pair->endpoints[i];
-		if (here <= ep->capacity_here - ep->used_here &&
+		if (!ep->failed && here <= ep->capacity_here - ep->used_here &&
 		    there <= ep->capacity_there - ep->used_there)
 			break;
 	}
@@ -174,6 +177,45 @@ void collq_pair_settle(struct collq_pair *pair, bool good)
 		if (lease->told && lease->freed_there)
 			collq_pair_end(pair, lease);
 	}
+}
+
+uint32_t collq_pair_tell_failed(struct collq_pair *pair)
+{
+	struct collq_pair_endpoint *ep;
+	uint32_t nr = 0;
+
+	for (ep = pair->endpoints; ep < pair->endpoints + pair->nr; ep++) {
+		ep->telling = ep->failed_here && !ep->failed;
+		nr += ep->telling;
+	}
+	return nr;
+}
+
+void collq_pair_hear_failed(struct collq_pair *pair, uint32_t endpoint)
+{
+	if (endpoint < pair->nr)
+		pair->endpoints[endpoint].heard = true;
+}
+
+void collq_pair_settle_failed(struct collq_pair *pair, bool good)
+{
+	struct collq_pair_endpoint *ep;
+
+	for (ep = pair->endpoints; ep < pair->endpoints + pair->nr; ep++) {
+		ep->failed |= good && (ep->telling || ep->heard);
+		ep->telling = false;
+		ep->heard = false;
+	}
+}
+
+bool collq_pair_is_unused(const struct collq_pair *pair, uint32_t endpoint)
+{
+	const struct collq_lease *lease;
+
+	for (lease = pair->leases; lease; lease = lease->next)
+		if (lease->endpoint == endpoint)
+			return false;
+	return true;
 }
 
 void collq_pair_destroy(struct collq_pair *pair)

@@ -18,6 +18,9 @@ struct collq_pair_endpoint {
 	uint32_t id;
 	uint32_t capacity_here, capacity_there;
 	uint32_t used_here, used_there;
+	bool failed_here;		/* as this side has found */
+	bool telling, heard;		/* the peer so, and of the peer */
+	bool failed;			/* as both know: not to be chosen */
 	struct collq_slots slots;	/* what the peer's signals name */
 	struct collq_slots aborts;	/* and its ABORTs */
 };
@@ -80,6 +83,17 @@ uint8_t collq_pair_abort_generation(const struct collq_pair *pair,
 uint32_t collq_pair_tell(struct collq_pair *pair);
 void collq_pair_hear(struct collq_pair *pair, uint32_t init);
 void collq_pair_settle(struct collq_pair *pair, bool good);
+
+/*
+ * Endpoints that have failed. Each side tells which it has found to; both take note
+ * when the initialisation has succeeded, or is to begin again because of it.
+ */
+uint32_t collq_pair_tell_failed(struct collq_pair *pair);
+void collq_pair_hear_failed(struct collq_pair *pair, uint32_t endpoint);
+void collq_pair_settle_failed(struct collq_pair *pair, bool good);
+
+/* Whether no request uses an endpoint any more, on either side. */
+bool collq_pair_is_unused(const struct collq_pair *pair, uint32_t endpoint);
 
 void collq_pair_destroy(struct collq_pair *pair);
 

@@ -81,6 +81,8 @@ struct collq_request {
 	struct collq_writer records;
 	uint64_t told;			/* bytes of records */
 	uint32_t most_bytes;		/* that any rank has to tell */
+	bool again;			/* an endpoint that was chosen has failed */
+	uint32_t nr_again;		/* how often that was so */
 
 	/* What there is in the kernel: see objects.c. */
 	uint32_t nr_counters, nr_bound;
