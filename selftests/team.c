@@ -271,7 +271,7 @@ uint32_t team_count(struct team_member *me, uint32_t type)
 }
 
 void team_run_verified(struct team_member *me, struct collq_request *request, uint32_t comm,
-			 int runs)
+		       int runs)
 {
 	while (runs--) {
 		if (!team_random(4))
@@ -284,8 +284,15 @@ void team_run_verified(struct team_member *me, struct collq_request *request, ui
 
 uint32_t team_count_all(struct team_member *me)
 {
-	return team_count(me, IB_COLLQ_OBJECT_ENDPOINT) + team_count(me, IB_COLLQ_OBJECT_COUNTER) +
-	       team_count(me, IB_COLLQ_OBJECT_GRAPH) + team_count(me, IB_COLLQ_OBJECT_QUEUE);
+	static const uint32_t types[] = {
+		IB_COLLQ_OBJECT_ENDPOINT, IB_COLLQ_OBJECT_COUNTER, IB_COLLQ_OBJECT_GRAPH,
+		IB_COLLQ_OBJECT_QUEUE,
+	};
+	uint32_t i, nr = 0;
+
+	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		nr += team_count(me, types[i]);
+	return nr;
 }
 
 uint32_t team_random(uint32_t below)
