@@ -19,8 +19,9 @@
  * left waiting. All ranks see the same reports and come to the same verdict; if
  * it is failure, each undoes what it did, down to the choice of endpoints.
  *
- * Called with the communicator's lock held. Never waits, unless the application's
- * allgather does.
+ * Called with the communicator's lock held. Waits for no other rank, unless the
+ * application's allgather does; but the kernel may take a second to find that there's
+ * no way to a peer.
  */
 #include <errno.h>
 #include <stdlib.h>

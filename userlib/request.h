@@ -99,7 +99,7 @@ struct collq_request {
 	struct collq_failure failure;
 };
 
-/* A new request, not in any list: 0 or -ENOMEM. Takes @graph over if so. */
+/* A new request, not in any list: 0, -ENOSPC or -ENOMEM. Takes @graph over if so. */
 int collq_request_new(struct collq_comm *comm, struct collq_graph *graph, uint32_t algorithm,
 		      uint32_t radix, int error, struct collq_request **request);
 

@@ -292,10 +292,11 @@ struct collq_barrier_options {
  * @request: out: the request
  *
  * Collective: called by all ranks of the communicator, with other
- * initialisations in the same order. It doesn't wait for anything;
+ * initialisations in the same order. It doesn't wait for anything itself;
  * collq_init_test() drives it. If it fails on one rank it fails on all.
  *
- * Return: 0 or -ENOMEM; all other errors are given by collq_init_test().
+ * Return: 0; -ENOMEM, or -ENOSPC if the context has 65536 requests; all other
+ * errors are given by collq_init_test().
  */
 int collq_barrier_init(struct collq_comm *comm,
 		       const struct collq_barrier_options *options,
@@ -313,7 +314,8 @@ int collq_barrier_init(struct collq_comm *comm,
  * must be as many as the peer waits for. Each in channel gets a counter, even
  * if no node waits for it.
  *
- * Return: 0 or -ENOMEM; all other errors are given by collq_init_test().
+ * Return: 0; -ENOMEM, or -ENOSPC if the context has 65536 requests; all other
+ * errors are given by collq_init_test().
  */
 int collq_graph_init(struct collq_comm *comm, const struct collq_graph *graph,
 		     struct collq_request **request);
@@ -322,7 +324,9 @@ int collq_graph_init(struct collq_comm *comm, const struct collq_graph *graph,
  * collq_init_test() - go on with an initialisation
  * @request: the request
  *
- * Also goes on with those begun before it on the same communicator.
+ * Also goes on with those begun before it on the same communicator. Doesn't wait
+ * for other ranks, but for the way to their addresses: up to a second for each that
+ * can't be reached.
  *
  * Return: 0 once all ranks are ready and the request can be started;
  * -EINPROGRESS before that; or why it failed, on this rank or another: the
