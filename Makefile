@@ -36,7 +36,7 @@ KSFT_DIR ?= $(shell tools/ksrc source)/tools/testing/selftests
 
 export prefix DESTDIR
 
-.PHONY: all module lib tools selftests run check bench-virtual style docs deps install install-module clean help
+.PHONY: all module lib tools selftests run check check-long bench-virtual style docs deps install install-module clean help
 .DEFAULT_GOAL := all
 
 all: module lib tools
@@ -65,6 +65,17 @@ check:
 	@tools/deps
 	+@$(MAKE) --no-print-directory all selftests
 	@selftests/run
+
+# All programs on each of the kernels that check what they do, and which branches
+# of the module they take.
+check-long:
+	@tools/deps
+	+@$(MAKE) --no-print-directory all selftests
+	@status=0; for kernel in debug kcsan coverage; do \
+		echo "The $$kernel kernel:"; \
+		selftests/run --kernel $$kernel --logs "$$(mktemp -d /tmp/collq-logs.XXXXXX)" || \
+			status=1; \
+	done; exit $$status
 
 bench-virtual: all
 	tools/bench-virtual
@@ -97,12 +108,15 @@ clean:
 	-+$(MAKE) -C tools clean
 	-+$(MAKE) -C userlib clean
 	test ! -e $(KDIR)/Makefile || $(MAKE) -C $(KDIR) M=$(CURDIR) clean
-	rm -rf selftests/logs
+	rm -rf selftests/logs .build
 
 help:
 	@echo 'make            module, library and tools'
 	@echo 'make run        install what is missing, build, and show barriers in a VM'
-	@echo 'make check      install what is missing, build, and run all tests'
+	@echo 'make check      install what is missing, build, and run all tests; some of them'
+	@echo '                on a debug kernel, too'
+	@echo 'make check-long all tests for the VM on the debug kernel, on that which finds data'
+	@echo '                races, and with coverage of the module counted; takes hours'
 	@echo 'make bench-virtual   barriers of 2..64 processes in virtual time, 5 runs'
 	@echo 'make style      only the checks of style'
 	@echo 'make docs       render the user API from the ABI headers'

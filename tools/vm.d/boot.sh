@@ -48,7 +48,7 @@ module_tree() {
 	local to=$base/lib/modules/$version
 
 	mkdir -p "$to/updates"
-	ln -s "$from/kernel" "$to/kernel"
+	[ ! -d "$from/kernel" ] || ln -s "$from/kernel" "$to/kernel"
 	cp "$from"/modules.{order,builtin,builtin.modinfo} "$to/"
 	[ -z "$module" ] || cp "$module" "$to/updates/"
 	depmod -b "$base" "$version"
@@ -109,15 +109,24 @@ choose_accel() {
 #
 # The serial console gets warnings and worse only, because each of its
 # characters is an exit; it is there for what a dying kernel still says.  The
-# complete log leaves through a port at the end.  A crash ends QEMU: an oops is
+# log leaves through a port as it grows, and once more, complete, at the end.  A crash ends QEMU: an oops is
 # a panic, a panic a reboot, a reboot an exit.  Streams to the host go to plain
 # files, which take everything the guest sends at once: with a pipe, what a slow
 # reader has not fetched yet is lost when the VM ends.
 qemu_args() {
 	local append port at=${job//,/,,} share="security_model=none,readonly=on,multidevs=remap"
 
-	append="console=ttyS0 loglevel=5 panic=-1 oops=panic printk.devkmsg=on"
+	append="console=ttyS0 panic=-1 oops=panic printk.devkmsg=on"
 	append+=" log_buf_len=16M mitigations=off tsc=reliable"
+	if [ "$flavour" = stock ]; then
+		append+=" loglevel=5"
+	else
+		# lockdep takes it for a fault that a warning ("hrtimer: interrupt took...")
+		# reaches a serial console from an interrupt, and is off from then on.  So
+		# the console is silent until a panic, which shows the log from its start.
+		append+=" loglevel=2 panic_print=0x20 softlockup_panic=1"
+		append+=" kasan_multi_shot kunit.enable=1"
+	fi
 	qemu_base
 	qemu+=("${accel[@]}" -smp "$cpus" -m "$mem"
 	       -virtfs "local,path=/,mount_tag=root,$share"
@@ -127,10 +136,10 @@ qemu_args() {
 	       -chardev "stdio,id=in,signal=off"
 	       -chardev "pipe,id=status,path=$at/status"
 	       -append "$append")
-	for port in out err log; do
+	for port in out err log gcov; do
 		qemu+=(-chardev "file,id=$port,path=$at/$port")
 	done
-	for port in in out err log status; do
+	for port in in out err log gcov status; do
 		qemu+=(-device "virtserialport,chardev=$port,name=$port")
 	done
 }

@@ -11,7 +11,7 @@
 klog_bad=(
 	'WARNING:' '\bBUG\b' '\bOops\b' 'Kernel panic' 'Call Trace:' 'general protection'
 	'[Uu]nable to handle' 'double fault' 'stack-protector' 'Bad page' 'bad page'
-	'KASAN' 'KCSAN' 'KFENCE' 'UBSAN' 'kmemleak: .*suspected' 'refcount_t:' 'usercopy:'
+	'KASAN' 'KCSAN' 'KFENCE' 'UBSAN' 'kmemleak: (.*suspected|unreferenced)' 'refcount_t:' 'usercopy:'
 	'(list|slab|kmem_cache).*corruption' 'Poison overwritten' 'Redzone overwritten'
 	'Objects remaining' 'Freepointer corrupt' 'ODEBUG' 'DEBUG_LOCKS_WARN_ON'
 	'INFO: (possible|suspicious|lockdep|trying to register|inconsistent)'
@@ -24,16 +24,38 @@ klog_bad=(
 )
 
 # klog_text FILE: a dump of /dev/kmsg ("level,sequence,microseconds,flags;text",
-# continuation lines indented) as dmesg would show it.
+# continuation lines indented) as dmesg would show it.  The guest sends records as
+# they come, and at the end all of them between two marks; where it did not get
+# that far, the former is what there is.
 klog_text() {
 	awk '
+	NR == FNR {
+		if ($0 == "collq-vm: the log")
+			from = FNR
+		else if ($0 == "collq-vm: end of the log")
+			to = FNR
+		next
+	}
+	from && to ? FNR <= from || FNR >= to : from && FNR >= from { next }
 	/^[0-9]+,[0-9]+,[0-9]+,/ {
 		at = index($0, ";")
 		split(substr($0, 1, at), f, ",")
 		printf "[%5d.%06d] %s\n", f[3] / 1000000, f[3] % 1000000, substr($0, at + 1)
 		next
 	}
-	!/^ / { print }' "$1"
+	!/^ / { print }' "$1" "$1"
+}
+
+# klog_ours FILE: without the data races that have no function of the tree's
+# modules in their traces: SoftRoCE has some, and they are not ours to mend.
+klog_ours() {
+	awk '
+	/BUG: KCSAN: / { held = 1; ours = 0; text = "" }
+	!held { print; next }
+	/\[(ib_collq|collq_[a-z]+)\]/ { ours = 1 }
+	{ text = text $0 "\n" }
+	/={60}/ { if (ours) printf "%s", text; held = 0 }
+	END { if (held) printf "%s", text }' "$1"
 }
 
 # klog_report FILE: print the bad lines of a log, each with what follows it
@@ -41,5 +63,5 @@ klog_text() {
 klog_report() {
 	local pattern
 	pattern=$(IFS='|'; echo "${klog_bad[*]}")
-	grep -a -E -A 60 -m 20 -- "$pattern" "$1"
+	klog_ours "$1" | grep -a -E -A 60 -m 20 -- "$pattern"
 }
