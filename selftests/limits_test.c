@@ -147,12 +147,24 @@ static bool leave_lingering(uid_t uid, int nr, struct raw_side *first)
 	return !seteuid(0);
 }
 
+FIXTURE(lingering) {
+};
+
+FIXTURE_SETUP(lingering)
+{
+	ASSERT_EQ(0, write_file(MAX_LINGERING, "8"));
+}
+
+FIXTURE_TEARDOWN(lingering)
+{
+	EXPECT_EQ(0, write_file(MAX_LINGERING, "4096"));
+}
+
 /* One user's many don't cut another's few short. */
-TEST(lingering_of_users)
+TEST_F_TIMEOUT(lingering, of_users, 300)
 {
 	struct raw_side victim, other;
 
-	ASSERT_EQ(0, write_file(MAX_LINGERING, "8"));
 	ASSERT_TRUE(leave_lingering(1234, 1, &victim));
 	EXPECT_TRUE(qp_is_there(&victim));
 	ASSERT_TRUE(leave_lingering(1235, 1, &other));
@@ -167,7 +179,6 @@ TEST(lingering_of_users)
 	ASSERT_TRUE(leave_lingering(1235, 1, &other));
 	EXPECT_TRUE(RAW_EVENTUALLY(!qp_is_there(&victim)));
 	EXPECT_TRUE(RAW_EVENTUALLY(!qp_is_there(&other)));
-	ASSERT_EQ(0, write_file(MAX_LINGERING, "4096"));
 }
 
 TEST_HARNESS_MAIN

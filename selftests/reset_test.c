@@ -190,7 +190,7 @@ TEST_F(reset, message_endpoints)
 }
 
 /* Again and again, with traffic in between: nothing is used up. */
-TEST_F(reset, many_times)
+TEST_F_TIMEOUT(reset, many_times, 300)
 {
 	int i;
 
