@@ -320,6 +320,7 @@ TEST(environment_has_defaults)
 	EXPECT_EQ(0, env.rc_service_level);
 	EXPECT_EQ(0, env.rc_traffic_class);
 	EXPECT_EQ(52, env.rc_capacity);
+	EXPECT_EQ(1000, env.probe_interval);
 	EXPECT_EQ(1024, env.ring_entries);
 }
 
@@ -346,6 +347,11 @@ TEST(environment_is_heeded)
 	ASSERT_EQ(0, read_with("COLLQ_RC_TIMEOUT", "", &env));
 	EXPECT_EQ(16, env.rc_timeout);
 
+	ASSERT_EQ(0, read_with("COLLQ_PROBE_INTERVAL", "0", &env));
+	EXPECT_EQ(0, env.probe_interval);
+	ASSERT_EQ(0, read_with("COLLQ_PROBE_INTERVAL", "10", &env));
+	EXPECT_EQ(10, env.probe_interval);
+
 	setenv("COLLQ_LOG_LEVEL", "debug", 1);
 	for (i = 0; !collq_variable_get(i, &variable); i++) {
 		if (strcmp(variable.name, "COLLQ_LOG_LEVEL"))
@@ -367,6 +373,7 @@ TEST(environment_is_checked)
 		{ "COLLQ_RC_TIMEOUT", "32" }, { "COLLQ_RC_RETRY_COUNT", "7" },
 		{ "COLLQ_RC_RNR_RETRY", "8" }, { "COLLQ_RC_SERVICE_LEVEL", "16" },
 		{ "COLLQ_RC_TRAFFIC_CLASS", "256" }, { "COLLQ_RC_CAPACITY", "1" },
+		{ "COLLQ_PROBE_INTERVAL", "9" }, { "COLLQ_PROBE_INTERVAL", "3600001" },
 		{ "COLLQ_RING_ENTRIES", "3" }, { "COLLQ_RING_ENTRIES", "0" },
 		{ "COLLQ_SPIN", "99999999999999999999" }, { "COLLQ_SPIN", " 1" },
 		{ "COLLQ_LOG_LEVEL", "loud" },

@@ -164,6 +164,11 @@ static uint32_t capacity(const struct collq_context *ctx)
 	return wanted < ctx->limits.max_capacity ? wanted : ctx->limits.max_capacity;
 }
 
+static uint32_t probe_interval(const struct collq_context *ctx)
+{
+	return ctx->limits.features & IB_COLLQ_FEATURE_PROBE ? ctx->env.probe_interval : 0;
+}
+
 void collq_endpoint_defaults(const struct collq_context *context, uint32_t peer,
 			     struct ib_collq_endpoint_create *endpoint)
 {
@@ -177,6 +182,7 @@ void collq_endpoint_defaults(const struct collq_context *context, uint32_t peer,
 		.timeout = context->env.rc_timeout,
 		.retry_cnt = context->env.rc_retry_count,
 		.rnr_retry = context->env.rc_rnr_retry,
+		.probe_ms = probe_interval(context),
 		.send_capacity = capacity(context),
 		.recv_capacity = capacity(context),
 	};

@@ -56,6 +56,15 @@ static int parse_number(const struct variable *var, const char *text, void *memb
 	return 0;
 }
 
+/* "0" is never, also where the least number is another. */
+static int parse_number_or_never(const struct variable *var, const char *text, void *member)
+{
+	if (strcmp(text, "0"))
+		return parse_number(var, text, member);
+	*(uint32_t *)member = 0;
+	return 0;
+}
+
 static int parse_power_of_two(const struct variable *var, const char *text, void *member)
 {
 	uint32_t value;
@@ -229,6 +238,14 @@ static const struct variable variables[] = {
 		.offset = MEMBER(rc_capacity),
 		.min = 2,
 		.max = 65535,
+	}, {
+		.name = "COLLQ_PROBE_INTERVAL",
+		.preset = "1000",
+		.description = "how often to probe a peer that is waited for, in ms; 0: never",
+		.parse = parse_number_or_never,
+		.offset = MEMBER(probe_interval),
+		.min = 10,
+		.max = 3600000,
 	}, {
 		.name = "COLLQ_RING_ENTRIES",
 		.preset = "1024",

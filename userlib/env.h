@@ -29,6 +29,7 @@ struct collq_env {
 	uint32_t rc_service_level;
 	uint32_t rc_traffic_class;
 	uint32_t rc_capacity;
+	uint32_t probe_interval;	/* in milliseconds; 0: never */
 	uint32_t ring_entries;
 	uint32_t spin;
 };

@@ -65,7 +65,7 @@ int collq_queue_cancel(struct collq_context *context, struct ib_collq_queue_canc
  * @context: the context
  * @peer: rank of the peer
  * @endpoint: out: as communicators create theirs: the context's port and GID,
- *	timeouts and capacities by the environment
+ *	timeouts, probe interval and capacities by the environment
  */
 void collq_endpoint_defaults(const struct collq_context *context, uint32_t peer,
 			     struct ib_collq_endpoint_create *endpoint);
