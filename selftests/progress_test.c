@@ -169,6 +169,7 @@ int __wrap_ioctl(int fd, unsigned long command, void *arg)
 
 FIXTURE(progress) {
 	struct collq_context ctx;
+	struct collq_comm comm;
 	struct collq_request requests[4];
 };
 
@@ -187,6 +188,7 @@ FIXTURE_SETUP(progress)
 	ASSERT_EQ(0, pthread_mutex_init(&self->ctx.lock, NULL));
 	ASSERT_EQ(0, pthread_cond_init(&self->ctx.woken, NULL));
 	for (i = 0; i < 4; i++) {
+		self->requests[i].comm = &self->comm;
 		self->requests[i].ctx = &self->ctx;
 		self->requests[i].stage = COLLQ_INIT_DONE;
 		self->requests[i].queue_id = QUEUE + i;

@@ -5,13 +5,20 @@
  * Life: created locally; pairs come into being with the first initialisation
  * that needs them and stay; destroyed once the last request is freed. Then the
  * endpoints go, of which the kernel sees to it that their last messages arrive.
+ *
+ * One that is shrunk has nothing in common with what comes of it but the context:
+ * what was reserved, or is still on its way, at endpoints that were used by ranks
+ * that are gone is nobody's business any more. It is ended, so that whoever still
+ * sleeps in it, here or on another rank, comes back.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "comm.h"
+#include "init.h"
 #include "ioctl.h"
 #include "message.h"
+#include "request.h"
 #include "ring.h"
 #include "sized.h"
 
@@ -125,20 +132,48 @@ static void destroy_endpoints(struct collq_comm *comm)
 
 int collq_comm_destroy(struct collq_comm *comm)
 {
-	uint32_t nr_requests;
+	bool busy;
 
 	if (!comm)
 		return 0;
 	pthread_mutex_lock(&comm->lock);
-	nr_requests = comm->nr_requests;
+	busy = comm->requests;
 	pthread_mutex_unlock(&comm->lock);
-	if (nr_requests)
+	if (busy)
 		return -EBUSY;
 	destroy_endpoints(comm);
 	collq_context_drop(comm->ctx);
 	pthread_mutex_destroy(&comm->lock);
 	free_memory(comm);
 	return 0;
+}
+
+/* All that is under way comes to its end, and nothing more begins. */
+static void end(struct collq_comm *comm)
+{
+	struct collq_request *req;
+
+	pthread_mutex_lock(&comm->lock);
+	atomic_store(&comm->unready, -ECONNABORTED);
+	comm->broken = true;
+	while (comm->inits)
+		collq_init_give_up(comm->inits);
+	for (req = comm->requests; req; req = req->next_of_all)
+		collq_request_cancel(req);
+	pthread_mutex_unlock(&comm->lock);
+}
+
+int collq_comm_shrink(struct collq_comm *comm, uint32_t rank, uint32_t size,
+		      const struct collq_oob *oob, struct collq_comm **shrunk)
+{
+	int err;
+
+	if (size > comm->size)
+		return -EINVAL;
+	err = collq_comm_create(comm->ctx, rank, size, oob, shrunk);
+	if (!err)
+		end(comm);
+	return err;
 }
 
 struct collq_pair *collq_comm_pair(struct collq_comm *comm, uint32_t peer)

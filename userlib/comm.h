@@ -7,6 +7,7 @@
 #define COLLQ_COMM_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,6 +24,9 @@
  * @inits are carried out one at a time, in order, since ranks must agree on
  * what they do to pairs. @send (a block) and @recv (one for each rank) are the
  * current one's.
+ *
+ * @unready is what starts give, or 0. It's read without the lock: who starts a run
+ * just then finds out from the kernel.
  */
 struct collq_comm {
 	struct collq_context *ctx;
@@ -31,7 +35,8 @@ struct collq_comm {
 	uint32_t block;
 
 	pthread_mutex_t lock;
-	uint32_t nr_requests;
+	struct collq_request *requests;
+	atomic_int unready;
 	struct collq_request *inits, **last_init;
 	uint32_t init;			/* number of the current one */
 	bool broken;			/* ranks may have lost step */

@@ -49,7 +49,11 @@ int collq_request_new(struct collq_comm *comm, struct collq_graph *graph, uint32
 		return err;
 	}
 	pthread_mutex_lock(&comm->lock);
-	comm->nr_requests++;
+	req->next_of_all = comm->requests;
+	if (comm->requests)
+		comm->requests->link_of_all = &req->next_of_all;
+	req->link_of_all = &comm->requests;
+	comm->requests = req;
 	*comm->last_init = req;
 	comm->last_init = &req->next;
 	pthread_mutex_unlock(&comm->lock);
@@ -69,7 +73,9 @@ void collq_request_free(struct collq_request *request)
 		collq_init_give_up(request);
 	collq_objects_destroy(request);
 	collq_init_free(request);
-	comm->nr_requests--;
+	*request->link_of_all = request->next_of_all;
+	if (request->next_of_all)
+		request->next_of_all->link_of_all = request->link_of_all;
 	pthread_mutex_unlock(&comm->lock);
 	collq_progress_unregister(request);
 	free(request);
@@ -155,6 +161,8 @@ static int prepare_run(struct collq_request *req)
 {
 	int err = check(req);
 
+	if (!err)
+		err = atomic_load(&req->comm->unready);
 	if (err)
 		return err;
 	if (run_of(req) != COLLQ_RUN_NONE)
@@ -387,18 +395,23 @@ int collq_waitany(struct collq_request *const requests[], uint32_t nr, uint32_t 
 	return any.ended == COLLQ_NONE && err ? err : any_result(&any, index);
 }
 
-int collq_cancel(struct collq_request *request)
+int collq_request_cancel(struct collq_request *request)
 {
-	struct ib_collq_queue_cancel cancel = { 0 };
-	int err = check(request);
+	struct ib_collq_queue_cancel cancel = {
+		.queue = request->queue_id,
+		.sequence = atomic_load(&request->sequence),
+	};
 
-	if (err)
-		return err;
-	cancel.queue = request->queue_id;
-	cancel.sequence = atomic_load(&request->sequence);
 	if (run_of(request) != COLLQ_RUN_STARTED || !request->queue_id)
 		return -ENOENT;
 	return collq_queue_cancel(request->ctx, &cancel);
+}
+
+int collq_cancel(struct collq_request *request)
+{
+	int err = check(request);
+
+	return err ? err : collq_request_cancel(request);
 }
 
 int collq_request_failure(const struct collq_request *request, struct collq_failure *failure)

@@ -62,6 +62,7 @@ _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2,
 struct collq_request {
 	struct collq_comm *comm;
 	struct collq_context *ctx;
+	struct collq_request *next_of_all, **link_of_all;	/* the communicator's lock */
 
 	/*
 	 * Initialisation; the communicator's lock. Any thread may do it, so @stage
@@ -102,5 +103,8 @@ struct collq_request {
 /* A new request, not in any list: 0, -ENOSPC or -ENOMEM. Takes @graph over if so. */
 int collq_request_new(struct collq_comm *comm, struct collq_graph *graph, uint32_t algorithm,
 		      uint32_t radix, int error, struct collq_request **request);
+
+/* Ends a run, if there is one: 0, -ENOENT or another errno. Any thread may. */
+int collq_request_cancel(struct collq_request *request);
 
 #endif /* COLLQ_REQUEST_H */

@@ -251,6 +251,27 @@ int collq_comm_create(struct collq_context *context, uint32_t rank, uint32_t siz
  */
 int collq_comm_destroy(struct collq_comm *comm);
 
+/**
+ * collq_comm_shrink() - go on without some ranks
+ * @comm: the communicator, some of whose ranks are dead or given up
+ * @rank: rank of the caller among those that go on
+ * @size: how many go on
+ * @oob: callbacks among those that go on, copied; may be NULL if @size is 1
+ * @shrunk: out: a new communicator in the same context
+ *
+ * Local, as collq_comm_create(); who goes on, and with which rank, is for the caller to
+ * agree on. The new communicator shares nothing with @comm, which ends: runs of its
+ * requests fail with -ECANCELED unless they have failed already, on this rank and
+ * with it on others; initialisations are given up with -ECONNABORTED, starts
+ * give that too, and its callbacks aren't called any more. Its requests and itself
+ * are still to be freed, in any order, before or after.
+ *
+ * Return: 0; else as collq_comm_create(), or -EINVAL if @size is larger than that of
+ * @comm, and @comm hasn't ended.
+ */
+int collq_comm_shrink(struct collq_comm *comm, uint32_t rank, uint32_t size,
+		      const struct collq_oob *oob, struct collq_comm **shrunk);
+
 /* Persistent requests. See collq_barrier_init(3) and collq_start(3). */
 
 /* Algorithms of a barrier */
@@ -332,7 +353,8 @@ int collq_graph_init(struct collq_comm *comm, const struct collq_graph *graph,
  * -EINPROGRESS before that; or why it failed, on this rank or another: the
  * request is only good for collq_request_free() then. -EINVAL: bad options, or
  * ranks that don't agree. -ECONNABORTED: the communicator can't initialise any
- * more because its callbacks failed or an initialisation was given up.
+ * more because its callbacks failed, an initialisation was given up, or it was
+ * shrunk.
  */
 int collq_init_test(struct collq_request *request);
 
@@ -356,8 +378,8 @@ int collq_init_wait(struct collq_request *request, uint64_t deadline);
  *
  * Return: 0; -EAGAIN if the request isn't initialised yet; -EBUSY if its last
  * run wasn't seen to end by collq_test() or the like, or too many completions of
- * the context wait to be seen; or the error with which an earlier run failed: a
- * request that failed stays so.
+ * the context wait to be seen; -ECONNABORTED if its communicator was shrunk; or the
+ * error with which an earlier run failed: a request that failed stays so.
  */
 int collq_start(struct collq_request *request, uint64_t deadline);
 
