@@ -4,8 +4,8 @@
  *
  * All ranks pass barriers, each in one system call that has no deadline, until
  * one fails. What they find goes to shared memory, since the victim can't return
- * anything. Survivors then open a communicator of their own in the same context:
- * all but what the dead rank was part of has to be as good as before.
+ * anything. Survivors then go on in what is left of the communicator: all but what
+ * the dead rank was part of has to be as good as before.
  */
 #include <errno.h>
 #include <signal.h>
@@ -75,22 +75,32 @@ static void check_failed(struct team_member *me, struct collq_request *barrier)
 		CHECK(failure.peer < me->size && failure.peer != me->rank);
 }
 
-/* Those that are left, in the same context. */
-static void go_on(struct team_member *me)
+/* Those that are left. They get rid of what has failed when they please. */
+static void go_on(struct team_member *me, struct collq_request *failed)
 {
 	uint32_t i, left = team_place(me->team, me->size);
+	uint32_t when = (me->rank + plan.delay_ns) % 3;
 	struct collq_oob oob = team_oob(me, 1);
 	struct collq_request *barrier;
 
+	if (when == 0)
+		collq_request_free(failed);
 	CHECK_IS(0, collq_comm_destroy(me->comm[1]));
-	CHECK_IS(0, collq_comm_create(me->ctx, team_place(me->team, me->rank), left, &oob,
+	CHECK_IS(0, collq_comm_shrink(me->comm[0], team_place(me->team, me->rank), left, &oob,
 				      &me->comm[1]));
+	if (when == 1) {
+		collq_request_free(failed);
+		CHECK_IS(0, collq_comm_destroy(me->comm[0]));
+		me->comm[0] = NULL;
+	}
 	barrier = team_barrier(me, 1, plan.algorithm, 0);
 	for (i = 0; i < plan.go_on; i++) {
 		team_enter(me, 1);
 		CHECK_IS(0, collq_start_wait(barrier, team_deadline()));
 		team_check_left(me, 1);
 	}
+	if (when == 2)
+		collq_request_free(failed);
 	collq_request_free(barrier);
 }
 
@@ -100,9 +110,10 @@ static void member(struct team_member *me)
 
 	pass_barriers(me, barrier);
 	check_failed(me, barrier);
-	collq_request_free(barrier);
 	if (plan.go_on)
-		go_on(me);
+		go_on(me, barrier);
+	else
+		collq_request_free(barrier);
 }
 
 /* Ranks, but not the victim, of which something isn't so yet. */

@@ -26,7 +26,7 @@
  * @victim: the rank that is killed
  * @delay_ns: when, after all have passed a few barriers
  * @jitter: seed of the pauses between barriers; 0 for none
- * @go_on: how many barriers the others pass afterwards, among themselves
+ * @go_on: how many barriers the others pass afterwards, having shrunk
  */
 struct kill_plan {
 	uint32_t size;
