@@ -170,21 +170,21 @@ static void write_record(struct collq_request *req, uint32_t index)
 	struct collq_message_channel channel;
 	uint32_t i;
 
-	collq_write_record(&req->records, &record, link->address);
+	collq_write_record(&req->telling.records, &record, link->address);
 	for (i = 0; i < req->nr_in; i++) {
 		if (req->in[i].link != index)
 			continue;
 		channel.tag = req->in[i].tag;
 		channel.slot = lease->slots[req->in[i].slot];
 		channel.generation = collq_pair_generation(pair, lease, req->in[i].slot);
-		collq_write_channel(&req->records, &channel);
+		collq_write_channel(&req->telling.records, &channel);
 	}
 	for (lease = pair->leases; lease; lease = lease->next)
 		if (lease->telling)
-			collq_write_number(&req->records, lease->init);
+			collq_write_number(&req->telling.records, lease->init);
 	for (i = 0; i < pair->nr; i++)
 		if (pair->endpoints[i].telling)
-			collq_write_number(&req->records, i);
+			collq_write_number(&req->telling.records, i);
 }
 
 static int prepare(struct collq_request *req)
@@ -203,30 +203,18 @@ static int prepare(struct collq_request *req)
 		err = collq_objects_prepare(req);
 	if (err)
 		return err;
-	for (i = 0; i < req->nr_links; i++)
+	/* As the links are numbered, so are the streams. */
+	for (i = 0; i < req->nr_links && !err; i++) {
 		write_record(req, i);
-	return req->records.error;
-}
-
-/* Fills the rest of the block, from @offset on, with the next of the records. */
-static void tell_more(struct collq_request *req, uint32_t offset)
-{
-	struct collq_comm *comm = req->comm;
-	uint32_t room = comm->block - offset;
-	size_t nr = req->records.nr > req->told ? req->records.nr - req->told : 0;
-
-	if (nr > room)
-		nr = room;
-	memset(comm->send + offset, 0, room);
-	if (nr)
-		memcpy(comm->send + offset, req->records.bytes + req->told, nr);
+		err = collq_telling_listen(&req->telling, req->links[i].pair->peer);
+	}
+	return err ? err : req->telling.records.error;
 }
 
 static int begin_telling(struct collq_request *req)
 {
 	struct collq_comm *comm = req->comm;
 	struct collq_message_header header = {
-		.magic = COLLQ_MESSAGE_MAGIC,
 		.init = ++comm->init,
 		.algorithm = req->algorithm,
 		.radix = req->radix,
@@ -234,95 +222,8 @@ static int begin_telling(struct collq_request *req)
 
 	if (!req->init_error)
 		req->init_error = prepare(req);
-	if (req->init_error)
-		req->records.nr = 0;
 	header.status = (uint32_t)req->init_error;
-	header.bytes = req->records.nr;
-	collq_message_put_header(comm->send, &header);
-	tell_more(req, sizeof(header));
-	return collq_exchange_begin(comm);
-}
-
-/* The verdict on what a rank reports; any rank comes to the same. */
-static int judge(int status)
-{
-	return status <= 0 ? status : -EPROTO;
-}
-
-/*
- * 0, or why this initialisation fails everywhere: on this rank its own reason if
- * it has one.
- */
-static int read_headers(struct collq_request *req)
-{
-	struct collq_comm *comm = req->comm;
-	struct collq_message_header first, header;
-	uint32_t rank;
-	int err = req->init_error;
-
-	collq_message_get_header(collq_exchange_block(comm, 0), &first);
-	req->most_bytes = 0;
-	for (rank = 0; rank < comm->size; rank++) {
-		collq_message_get_header(collq_exchange_block(comm, rank), &header);
-		if (header.bytes <= COLLQ_MESSAGE_MAX && header.bytes > req->most_bytes)
-			req->most_bytes = header.bytes;
-		if (!err && header.bytes > COLLQ_MESSAGE_MAX)
-			err = -EPROTO;
-		if (!err && header.magic != COLLQ_MESSAGE_MAGIC)
-			err = -EPROTO;
-		if (!err && header.status)
-			err = judge((int32_t)header.status);
-		if (!err && (header.init != first.init || header.algorithm != first.algorithm ||
-			     header.radix != first.radix))
-			err = -EINVAL;
-		if (err && !req->init_error) {
-			collq_info("initialisation %u fails: rank %u: %s", comm->init, rank,
-				   strerror(-err));
-			return err;
-		}
-	}
-	return err;
-}
-
-/* Room for what the peers tell. Running out of it is reported later. */
-static void expect_records(struct collq_request *req)
-{
-	struct collq_message_header header;
-	struct collq_link *link;
-
-	for (link = req->links; link < req->links + req->nr_links; link++) {
-		collq_message_get_header(collq_exchange_block(req->comm, link->pair->peer),
-					 &header);
-		link->stream = collq_new_entries(header.bytes, 1);
-		if (link->stream)
-			link->stream_room = header.bytes;
-		else
-			req->init_error = -ENOMEM;
-	}
-}
-
-/* Takes what the peers tell in this block, from @offset on. */
-static void take_records(struct collq_request *req, uint32_t offset)
-{
-	const struct collq_comm *comm = req->comm;
-	struct collq_link *link;
-	uint32_t nr;
-
-	for (link = req->links; link < req->links + req->nr_links; link++) {
-		nr = link->stream_room - link->stream_bytes;
-		if (nr > comm->block - offset)
-			nr = comm->block - offset;
-		if (nr)
-			memcpy(link->stream + link->stream_bytes,
-			       collq_exchange_block(comm, link->pair->peer) + offset, nr);
-		link->stream_bytes += nr;
-	}
-	req->told += comm->block - offset;
-}
-
-static bool has_told_all(const struct collq_request *req)
-{
-	return req->told >= req->most_bytes;
+	return collq_telling_begin(&req->telling, comm, &header);
 }
 
 /* Finds the slot that each out channel to a peer has there. */
@@ -357,12 +258,13 @@ static int bind_out_channels(struct collq_request *req, uint32_t index,
 /* What one peer has told: it must fit to what this rank has done. */
 static int heed_peer(struct collq_request *req, uint32_t index)
 {
+	const struct collq_stream *stream = &req->telling.streams[index];
 	struct collq_link *link = &req->links[index];
 	struct collq_found found;
 	uint32_t i;
 	int err;
 
-	err = collq_message_find(link->stream, link->stream_bytes, req->comm->rank, &found);
+	err = collq_message_find(stream->bytes, stream->nr, req->comm->rank, &found);
 	if (err)
 		return err == -ENOENT ? -EINVAL : err;
 	if (found.record.waits != link->sends || found.record.sends != link->waits)
@@ -390,39 +292,14 @@ static int heed_peer(struct collq_request *req, uint32_t index)
 
 static int begin_reporting(struct collq_request *req)
 {
-	struct collq_comm *comm = req->comm;
 	uint32_t i;
 
 	for (i = 0; i < req->nr_links && !req->init_error; i++)
 		req->init_error = heed_peer(req, i);
 	if (!req->init_error && !req->again)
 		req->init_error = collq_objects_complete(req);
-	memset(comm->send, 0, comm->block);
-	collq_message_put_status(comm->send, !req->init_error && req->again ?
-				 COLLQ_STATUS_AGAIN : req->init_error);
-	return collq_exchange_begin(comm);
-}
-
-/* 0, an errno, or COLLQ_STATUS_AGAIN if there's nothing worse. */
-static int read_reports(struct collq_request *req)
-{
-	struct collq_comm *comm = req->comm;
-	int status, verdict = 0;
-	uint32_t rank;
-
-	if (req->init_error)
-		return req->init_error;
-	for (rank = 0; rank < comm->size; rank++) {
-		status = collq_message_get_status(collq_exchange_block(comm, rank));
-		if (status == COLLQ_STATUS_AGAIN) {
-			verdict = status;
-		} else if (status) {
-			collq_info("initialisation %u fails: rank %u: %s", comm->init, rank,
-				   strerror(status < 0 ? -status : EPROTO));
-			return judge(status);
-		}
-	}
-	return verdict;
+	return collq_report_begin(req->comm, !req->init_error && req->again ?
+				  COLLQ_STATUS_AGAIN : req->init_error);
 }
 
 static void undo(struct collq_request *req)
@@ -459,18 +336,6 @@ static void settle_failed(struct collq_request *req, bool good)
 		collq_pair_settle_failed(link->pair, good);
 }
 
-static void free_messages(struct collq_request *req)
-{
-	struct collq_link *link;
-
-	for (link = req->links; link < req->links + req->nr_links; link++) {
-		free(link->stream);
-		link->stream = NULL;
-	}
-	free(req->records.bytes);
-	req->records = (struct collq_writer){ 0 };
-}
-
 static void free_channels(struct collq_request *req)
 {
 	free(req->links);
@@ -503,7 +368,7 @@ static void finish(struct collq_request *req, int err)
 	if (!comm->inits)
 		comm->last_init = &comm->inits;
 
-	free_messages(req);
+	collq_telling_free(&req->telling);
 	collq_graph_free(req->graph);
 	req->graph = NULL;
 	req->stage = COLLQ_INIT_DONE;
@@ -516,25 +381,11 @@ static int begin_again(struct collq_request *req)
 		return -EPROTO;
 	undo(req);
 	settle_failed(req, true);
-	free_messages(req);
+	collq_telling_free(&req->telling);
 	free_channels(req);
-	req->told = 0;
 	req->again = false;
 	req->stage = COLLQ_INIT_TELLING;
 	return begin_telling(req);
-}
-
-/* What comes after a block of records, of which @offset were taken up. */
-static int after_telling(struct collq_request *req, uint32_t offset)
-{
-	take_records(req, offset);
-	if (has_told_all(req)) {
-		req->stage = COLLQ_INIT_REPORTING;
-		return begin_reporting(req);
-	}
-	req->stage = COLLQ_INIT_TELLING_MORE;
-	tell_more(req, 0);
-	return collq_exchange_begin(req->comm);
 }
 
 /* One stage on, when its allgather is complete; -EINPROGRESS if it isn't. */
@@ -542,26 +393,20 @@ static int next_stage(struct collq_request *req)
 {
 	int err;
 
-	if (req->stage == COLLQ_INIT_QUEUED) {
+	switch (req->stage) {
+	case COLLQ_INIT_QUEUED:
 		if (req->comm->broken)
 			return -ECONNABORTED;
 		req->stage = COLLQ_INIT_TELLING;
 		return begin_telling(req);
-	}
-	err = collq_exchange_test(req->comm);
-	if (err)
-		return err;
-	switch (req->stage) {
 	case COLLQ_INIT_TELLING:
-		err = read_headers(req);
+		err = collq_telling_test(&req->telling, req->comm, &req->init_error);
 		if (err)
 			return err;
-		expect_records(req);
-		return after_telling(req, sizeof(struct collq_message_header));
-	case COLLQ_INIT_TELLING_MORE:
-		return after_telling(req, 0);
+		req->stage = COLLQ_INIT_REPORTING;
+		return begin_reporting(req);
 	default:
-		err = read_reports(req);
+		err = collq_report_test(req->comm, req->init_error);
 		if (err == COLLQ_STATUS_AGAIN)
 			return begin_again(req);
 		if (!err)

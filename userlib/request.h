@@ -13,11 +13,11 @@
 #include "collq/collq.h"
 
 #include "comm.h"
-#include "message.h"
+#include "telling.h"
 
 /*
  * What a request has with one peer. @fresh: this initialisation makes the
- * endpoint. @stream: what the peer has told, as far as it has come.
+ * endpoint.
  */
 struct collq_link {
 	struct collq_pair *pair;
@@ -28,8 +28,6 @@ struct collq_link {
 	uint16_t peer_abort_slot;
 	uint8_t peer_abort_generation;
 	unsigned char address[IB_COLLQ_ADDRESS_SIZE];
-	unsigned char *stream;
-	uint32_t stream_bytes, stream_room;
 };
 
 /* An in channel: its counter, and the slot that raises it */
@@ -43,8 +41,7 @@ struct collq_in_channel {
 /* How far an initialisation is */
 enum collq_stage {
 	COLLQ_INIT_QUEUED,		/* others come first */
-	COLLQ_INIT_TELLING,		/* headers and records */
-	COLLQ_INIT_TELLING_MORE,	/* records that didn't fit */
+	COLLQ_INIT_TELLING,		/* what there is, and hearing it */
 	COLLQ_INIT_REPORTING,		/* whether it has worked out */
 	COLLQ_INIT_DONE,
 };
@@ -79,9 +76,7 @@ struct collq_request {
 	struct collq_graph_out_binding *out;
 	uint32_t *out_links;
 	uint32_t nr_in, nr_out;
-	struct collq_writer records;
-	uint64_t told;			/* bytes of records */
-	uint32_t most_bytes;		/* that any rank has to tell */
+	struct collq_telling telling;
 	bool again;			/* an endpoint that was chosen has failed */
 	uint32_t nr_again;		/* how often that was so */
 
