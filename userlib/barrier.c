@@ -13,9 +13,6 @@
 #include "request.h"
 #include "sized.h"
 
-/* In the header of messages: a graph of the application's own */
-#define ALGORITHM_GRAPH		UINT32_MAX
-
 static int choose(const struct collq_comm *comm, const struct collq_barrier_options *given,
 		  struct collq_barrier_options *options)
 {
@@ -64,7 +61,7 @@ int collq_graph_init(struct collq_comm *comm, const struct collq_graph *graph,
 	err = collq_graph_copy(graph, &copy);
 	if (err)
 		return err;
-	err = collq_request_new(comm, copy, ALGORITHM_GRAPH, 0, 0, request);
+	err = collq_request_new(comm, copy, COLLQ_MESSAGE_GRAPH, 0, 0, request);
 	if (err)
 		collq_graph_free(copy);
 	return err;

@@ -19,6 +19,7 @@
 #include "ioctl.h"
 #include "message.h"
 #include "request.h"
+#include "reset.h"
 #include "ring.h"
 #include "sized.h"
 
@@ -141,6 +142,7 @@ int collq_comm_destroy(struct collq_comm *comm)
 	pthread_mutex_unlock(&comm->lock);
 	if (busy)
 		return -EBUSY;
+	collq_reset_give_up(comm);
 	destroy_endpoints(comm);
 	collq_context_drop(comm->ctx);
 	pthread_mutex_destroy(&comm->lock);
@@ -154,6 +156,7 @@ static void end(struct collq_comm *comm)
 	struct collq_request *req;
 
 	pthread_mutex_lock(&comm->lock);
+	collq_reset_give_up(comm);
 	atomic_store(&comm->unready, -ECONNABORTED);
 	comm->broken = true;
 	while (comm->inits)

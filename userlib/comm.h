@@ -15,6 +15,20 @@
 
 #include "context.h"
 #include "pair.h"
+#include "telling.h"
+
+/* How far a reset is, and how the last one went */
+enum collq_reset_stage {
+	COLLQ_RESET_NONE,
+	COLLQ_RESET_TELLING,
+	COLLQ_RESET_REPORTING,
+};
+
+struct collq_reset {
+	enum collq_reset_stage stage;
+	struct collq_telling telling;
+	int error;
+};
 
 /*
  * @lock protects everything below it, and the initialisation of the requests.
@@ -39,6 +53,7 @@ struct collq_comm {
 	atomic_int unready;
 	struct collq_request *inits, **last_init;
 	uint32_t init;			/* number of the current one */
+	struct collq_reset reset;	/* before any of @inits */
 	bool broken;			/* ranks may have lost step */
 	void *oob_request;
 	bool exchanging;
@@ -56,6 +71,9 @@ struct collq_pair *collq_comm_pair(struct collq_comm *comm, uint32_t peer);
 int collq_exchange_begin(struct collq_comm *comm);
 int collq_exchange_test(struct collq_comm *comm);
 void collq_exchange_give_up(struct collq_comm *comm);
+
+/* Calls @test, and sleeps in between, until it doesn't give -EINPROGRESS. */
+int collq_exchange_wait(int (*test)(void *arg), void *arg, uint64_t deadline);
 
 /* What @rank has sent. */
 const unsigned char *collq_exchange_block(const struct collq_comm *comm, uint32_t rank);

@@ -32,6 +32,7 @@
 #include "log.h"
 #include "objects.h"
 #include "request.h"
+#include "reset.h"
 
 /* How often to begin again: each time another endpoint must have failed. */
 #define MOST_AGAIN	64
@@ -395,6 +396,8 @@ static int next_stage(struct collq_request *req)
 
 	switch (req->stage) {
 	case COLLQ_INIT_QUEUED:
+		if (collq_reset_test(req->comm) == -EINPROGRESS)
+			return -EINPROGRESS;
 		if (req->comm->broken)
 			return -ECONNABORTED;
 		req->stage = COLLQ_INIT_TELLING;
@@ -430,7 +433,7 @@ void collq_init_give_up(struct collq_request *req)
 	struct collq_comm *comm = req->comm;
 	struct collq_request **link = &comm->inits;
 
-	if (comm->inits == req) {
+	if (comm->inits == req && comm->reset.stage == COLLQ_RESET_NONE) {
 		collq_exchange_give_up(comm);
 		finish(req, -ECONNABORTED);
 		return;

@@ -203,6 +203,7 @@ int collq_message_find(const unsigned char *bytes, size_t nr, uint32_t peer,
 		found->freed = at + (size_t)record->nr_channels *
 				    sizeof(struct collq_message_channel);
 		found->failed = found->freed + (size_t)record->nr_freed * sizeof(uint32_t);
+		found->end = bytes + record->bytes;
 		return 0;
 	}
 	return -ENOENT;

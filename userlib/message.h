@@ -24,10 +24,14 @@
 /* Records that a rank may have; what other processes say isn't trusted. */
 #define COLLQ_MESSAGE_MAX	(16U << 20)
 
+/* Values of @algorithm that are none of a barrier's */
+#define COLLQ_MESSAGE_GRAPH	UINT32_MAX		/* the application's own graph */
+#define COLLQ_MESSAGE_RESET	(UINT32_MAX - 1)	/* nothing new: see reset.c */
+
 /* The same on all ranks, up to @status */
 struct collq_message_header {
 	uint32_t magic;
-	uint32_t init;		/* which initialisation of the communicator this is */
+	uint32_t init;		/* which initialisation or reset of the communicator this is */
 	uint32_t algorithm;
 	uint32_t radix;
 	uint32_t status;	/* 0, or negative errno */
@@ -91,6 +95,7 @@ struct collq_found {
 	const unsigned char *channels;
 	const unsigned char *freed;
 	const unsigned char *failed;
+	const unsigned char *end;	/* what follows the record */
 };
 
 /* The record for @peer: 0, -ENOENT if there's none, -EPROTO if malformed. */

@@ -7,9 +7,14 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "comm.h"
 #include "sized.h"
+
+/* How long to sleep between two looks at an allgather that isn't complete */
+#define FIRST_NAP_NS	20000
+#define LONGEST_NAP_NS	1000000
 
 /* What a callback may return: anything else is no errno, or not this one's. */
 static int sane(int err)
@@ -63,6 +68,23 @@ void collq_exchange_give_up(struct collq_comm *comm)
 const unsigned char *collq_exchange_block(const struct collq_comm *comm, uint32_t rank)
 {
 	return comm->recv + (size_t)rank * comm->block;
+}
+
+int collq_exchange_wait(int (*test)(void *arg), void *arg, uint64_t deadline)
+{
+	struct timespec nap = { .tv_nsec = FIRST_NAP_NS };
+	int err;
+
+	for (;;) {
+		err = test(arg);
+		if (err != -EINPROGRESS)
+			return err;
+		if (deadline && collq_deadline_in(0) >= deadline)
+			return -ETIME;
+		nanosleep(&nap, NULL);
+		if (nap.tv_nsec < LONGEST_NAP_NS)
+			nap.tv_nsec *= 2;
+	}
 }
 
 static int blocking_allgather(void *arg, const void *send, void *recv, size_t bytes,

@@ -13,7 +13,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "init.h"
 #include "ioctl.h"
@@ -23,10 +22,6 @@
 #include "request.h"
 #include "ring.h"
 #include "sized.h"
-
-/* How long to sleep between two looks at an allgather that isn't complete */
-#define FIRST_NAP_NS	20000
-#define LONGEST_NAP_NS	1000000
 
 int collq_request_new(struct collq_comm *comm, struct collq_graph *graph, uint32_t algorithm,
 		      uint32_t radix, int error, struct collq_request **out)
@@ -101,21 +96,14 @@ int collq_init_test(struct collq_request *request)
 	return stage == COLLQ_INIT_DONE ? err : -EINPROGRESS;
 }
 
+static int init_test(void *request)
+{
+	return collq_init_test(request);
+}
+
 int collq_init_wait(struct collq_request *request, uint64_t deadline)
 {
-	struct timespec nap = { .tv_nsec = FIRST_NAP_NS };
-	int err;
-
-	for (;;) {
-		err = collq_init_test(request);
-		if (err != -EINPROGRESS)
-			return err;
-		if (deadline && collq_deadline_in(0) >= deadline)
-			return -ETIME;
-		nanosleep(&nap, NULL);
-		if (nap.tv_nsec < LONGEST_NAP_NS)
-			nap.tv_nsec *= 2;
-	}
+	return collq_exchange_wait(init_test, request, deadline);
 }
 
 static enum collq_run run_of(const struct collq_request *req)

@@ -84,8 +84,8 @@ static int read_headers(struct collq_telling *telling, const struct collq_comm *
 			     header.radix != first.radix))
 			err = -EINVAL;
 		if (err && !own) {
-			collq_info("initialisation or reset %u fails: rank %u: %s", comm->init, rank,
-				   strerror(-err));
+			collq_info("initialisation or reset %u fails: rank %u: %s", comm->init,
+				   rank, strerror(-err));
 			return err;
 		}
 	}
@@ -186,8 +186,8 @@ static int read_reports(const struct collq_comm *comm)
 		if (status == COLLQ_STATUS_AGAIN) {
 			verdict = status;
 		} else if (status) {
-			collq_info("initialisation or reset %u fails: rank %u: %s", comm->init, rank,
-				   strerror(status < 0 ? -status : EPROTO));
+			collq_info("initialisation or reset %u fails: rank %u: %s", comm->init,
+				   rank, strerror(status < 0 ? -status : EPROTO));
 			return judge(status);
 		}
 	}

@@ -272,6 +272,45 @@ int collq_comm_destroy(struct collq_comm *comm);
 int collq_comm_shrink(struct collq_comm *comm, uint32_t rank, uint32_t size,
 		      const struct collq_oob *oob, struct collq_comm **shrunk);
 
+/**
+ * collq_comm_reset() - begin to make a communicator as good as new
+ * @comm: the communicator
+ *
+ * Collective, as an initialisation; collq_comm_reset_test() drives it. For when runs
+ * have failed though no rank is dead: a deadline has passed, a run was cancelled,
+ * a connection broke. All connections are made anew, and requests that have
+ * failed run again.
+ *
+ * Runs that are under way fail with -ECANCELED, and are to be seen to end as
+ * ever. Starts give -EAGAIN until the reset is over.
+ *
+ * Return: 0; -EBUSY if an initialisation or a reset is under way on this rank;
+ * -ECONNABORTED if the communicator can't initialise any more. All other errors are
+ * given by collq_comm_reset_test().
+ */
+int collq_comm_reset(struct collq_comm *comm);
+
+/**
+ * collq_comm_reset_test() - go on with a reset
+ * @comm: the communicator
+ *
+ * Return: 0 once all ranks are ready, and requests can be started, or if there was no
+ * reset; -EINPROGRESS before that; or why it failed, on this rank or another: starts
+ * give -ENOTCONN then until another reset has succeeded. -EINVAL: other ranks do
+ * something else. -ECONNABORTED: as for collq_init_test().
+ */
+int collq_comm_reset_test(struct collq_comm *comm);
+
+/**
+ * collq_comm_reset_wait() - finish a reset
+ * @comm: the communicator
+ * @deadline: when to stop waiting
+ *
+ * Return: as collq_comm_reset_test(); -ETIME at @deadline, and the reset can be
+ * gone on with.
+ */
+int collq_comm_reset_wait(struct collq_comm *comm, uint64_t deadline);
+
 /* Persistent requests. See collq_barrier_init(3) and collq_start(3). */
 
 /* Algorithms of a barrier */
@@ -378,8 +417,9 @@ int collq_init_wait(struct collq_request *request, uint64_t deadline);
  *
  * Return: 0; -EAGAIN if the request isn't initialised yet; -EBUSY if its last
  * run wasn't seen to end by collq_test() or the like, or too many completions of
- * the context wait to be seen; -ECONNABORTED if its communicator was shrunk; or the
- * error with which an earlier run failed: a request that failed stays so.
+ * the context wait to be seen; -EAGAIN or -ENOTCONN if a reset of its communicator
+ * is under way or has failed; -ECONNABORTED if that was shrunk; or the error with
+ * which an earlier run failed: a request that failed stays so until a reset.
  */
 int collq_start(struct collq_request *request, uint64_t deadline);
 
