@@ -183,3 +183,17 @@ unsigned int kill_run(const struct kill_plan *what, struct kill_result *result)
 	munmap(witnesses, bytes);
 	return failed;
 }
+
+int kill_find_wrong(const struct kill_plan *what, const struct kill_result *result)
+{
+	uint32_t i;
+
+	for (i = 0; i < what->size; i++) {
+		if (i == what->victim)
+			continue;
+		if (result->error[i] != -ECONNRESET ||
+		    result->took_ns[i] > KILL_DETECTION_NS + KILL_GRACE_NS)
+			return i;
+	}
+	return -1;
+}

@@ -60,4 +60,13 @@ struct kill_result {
  */
 unsigned int kill_run(const struct kill_plan *plan, struct kill_result *result);
 
+/**
+ * kill_find_wrong() - look at a result
+ * @plan: what happened
+ * @result: what came of it
+ *
+ * Return: the first rank that didn't get -ECONNRESET in time; -1 if all did.
+ */
+int kill_find_wrong(const struct kill_plan *plan, const struct kill_result *result);
+
 #endif /* KILL_H */

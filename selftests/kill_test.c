@@ -47,24 +47,6 @@ static void plan_round(struct kill_plan *plan, uint64_t *chance, uint32_t round,
 	};
 }
 
-/* All but the victim have got an error that fits, in time; returns how many. */
-static uint32_t judge(struct __test_metadata *_metadata, const struct kill_plan *plan,
-		      const struct kill_result *result, uint64_t times[])
-{
-	uint32_t i, nr = 0;
-
-	for (i = 0; i < plan->size; i++) {
-		if (i == plan->victim)
-			continue;
-		EXPECT_EQ(-ECONNRESET, result->error[i])
-			TH_LOG("rank %u: %s", i, strerror(-result->error[i]));
-		EXPECT_GE(KILL_DETECTION_NS + KILL_GRACE_NS, result->took_ns[i])
-			TH_LOG("rank %u", i);
-		times[nr++] = result->took_ns[i];
-	}
-	return nr;
-}
-
 FIXTURE(dead) {
 };
 
@@ -82,11 +64,12 @@ FIXTURE_TEARDOWN(dead)
 TEST_F_TIMEOUT(dead, in_a_barrier, LIMIT_S)
 {
 	static uint64_t times[MAX_ROUNDS * RANKS];
-	uint32_t round, rounds = chance_number("COLLQ_KILL_ROUNDS", 100), nr = 0;
+	uint32_t round, rounds = chance_number("COLLQ_KILL_ROUNDS", 100), i, nr = 0;
 	uint64_t passed = 0, chance = chance_begin("dead in a barrier");
 	struct kill_result result;
 	static struct usage before;
 	struct kill_plan plan;
+	int wrong;
 
 	if (geteuid())
 		SKIP(return, "takes root");
@@ -103,7 +86,14 @@ TEST_F_TIMEOUT(dead, in_a_barrier, LIMIT_S)
 			       collq_barrier_algorithm_name(plan.algorithm), plan.victim,
 			       result.hung);
 		}
-		nr += judge(_metadata, &plan, &result, times + nr);
+		wrong = kill_find_wrong(&plan, &result);
+		EXPECT_EQ(-1, wrong) {
+			TH_LOG("round %u, rank %d: %s after %.1f ms", round, wrong,
+			       strerror(-result.error[wrong]), result.took_ns[wrong] / 1e6);
+		}
+		for (i = 0; i < RANKS; i++)
+			if (i != plan.victim)
+				times[nr++] = result.took_ns[i];
 		passed += result.passed;
 	}
 	qsort(times, nr, sizeof(times[0]), compare);
