@@ -192,7 +192,7 @@ int kill_find_wrong(const struct kill_plan *what, const struct kill_result *resu
 		if (i == what->victim)
 			continue;
 		if (result->error[i] != -ECONNRESET ||
-		    result->took_ns[i] > KILL_DETECTION_NS + KILL_GRACE_NS)
+		    result->took_ns[i] > KILL_DETECTION_NS + team_grace_ns())
 			return i;
 	}
 	return -1;

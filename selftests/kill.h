@@ -12,12 +12,11 @@
 
 /*
  * By when a dead peer is noticed: the probe interval and all retries, as libcollq
- * asks for by default; and what a rank may take on top of it to come back.
+ * asks for by default. team_grace_ns() is on top of it.
  */
 #define KILL_PROBE_NS		1000000000ULL
 #define KILL_RETRIES_NS		(7ULL * 4096 << 16)
 #define KILL_DETECTION_NS	(KILL_PROBE_NS + KILL_RETRIES_NS)
-#define KILL_GRACE_NS		1000000000ULL
 
 /**
  * struct kill_plan - what happens

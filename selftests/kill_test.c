@@ -208,7 +208,7 @@ static void receivers_hear_of_it(struct __test_metadata *_metadata)
 	for (i = 1; i < RANKS; i++) {
 		EXPECT_EQ(-ECONNRESET, atomic_load(&received->error[i]))
 			TH_LOG("rank %u", i);
-		EXPECT_GE(KILL_DETECTION_NS + KILL_GRACE_NS,
+		EXPECT_GE(KILL_DETECTION_NS + team_grace_ns(),
 			  atomic_load(&received->returned_ns[i]) - struck_ns);
 	}
 	munmap(received, sizeof(*received));

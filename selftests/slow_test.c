@@ -217,7 +217,7 @@ TEST_F_TIMEOUT(slow, until_the_deadline, LIMIT_S)
 		EXPECT_EQ(-ETIMEDOUT, progress->error[i])
 			TH_LOG("rank %u", i);
 		if (i != victim)
-			EXPECT_GE(DEADLINE_NS + KILL_GRACE_NS,
+			EXPECT_GE(DEADLINE_NS + team_grace_ns(),
 				  progress->returned_ns[i] - stopped_ns);
 	}
 }
@@ -282,7 +282,7 @@ TEST_F_TIMEOUT(silent, to_whom_something_is_sent, LIMIT_S)
 	begin = raw_now();
 	ASSERT_EQ(0, raw_run(self->side.fd, self->side.queue, self->side.graph, &status));
 	EXPECT_EQ(-EHOSTUNREACH, status);
-	EXPECT_GE(KILL_RETRIES_NS + KILL_GRACE_NS, raw_now() - begin);
+	EXPECT_GE(KILL_RETRIES_NS + team_grace_ns(), raw_now() - begin);
 	TH_LOG("%.3f s", (raw_now() - begin) / 1e9);
 	/* Not by chance: it wasn't given up before it was tried for as long. */
 	EXPECT_LE(KILL_RETRIES_NS / 2, raw_now() - begin);

@@ -127,4 +127,12 @@ uint32_t team_random(uint32_t below);
 		team_fail(me, __FILE__, __LINE__, #expression " == " #expected, value_); \
 } while (0)
 
+/**
+ * team_grace_ns() - how late a rank may be that should have heard of something
+ *
+ * Return: a second; on the kernels that tools/vm builds, which check all they do,
+ * half a minute.
+ */
+uint64_t team_grace_ns(void);
+
 #endif /* TEAM_H */
