@@ -105,7 +105,7 @@ choose_accel() {
 	fi
 }
 
-# qemu_args: the whole command line, in qemu.
+# qemu_args HOST: the whole command line, in qemu.
 #
 # The serial console gets warnings and worse only, because each of its
 # characters is an exit; it is there for what a dying kernel still says.  The
@@ -114,10 +114,10 @@ choose_accel() {
 # files, which take everything the guest sends at once: with a pipe, what a slow
 # reader has not fetched yet is lost when the VM ends.
 qemu_args() {
-	local append port at=${job//,/,,} share="security_model=none,readonly=on,multidevs=remap"
+	local append port at=${job//,/,,}/vm$1 share="security_model=none,readonly=on,multidevs=remap"
 
 	append="console=ttyS0 panic=-1 oops=panic printk.devkmsg=on"
-	append+=" log_buf_len=16M mitigations=off tsc=reliable"
+	append+=" log_buf_len=16M mitigations=off tsc=reliable collq.host=$1"
 	if [ "$flavour" = stock ]; then
 		append+=" loglevel=5"
 	else
@@ -130,8 +130,8 @@ qemu_args() {
 	qemu_base
 	qemu+=("${accel[@]}" -smp "$cpus" -m "$mem"
 	       -virtfs "local,path=/,mount_tag=root,$share"
-	       -virtfs "local,path=$at,mount_tag=job,$share"
-	       -serial "file:$job/serial"
+	       -virtfs "local,path=${job//,/,,},mount_tag=job,$share"
+	       -serial "file:$at/serial"
 	       -device virtio-serial-pci
 	       -chardev "stdio,id=in,signal=off"
 	       -chardev "pipe,id=status,path=$at/status"
@@ -142,4 +142,35 @@ qemu_args() {
 	for port in in out err log gcov status; do
 		qemu+=(-device "virtserialport,chardev=$port,name=$port")
 	done
+	[ "$hosts" = 1 ] || cables "$1"
+}
+
+# cables HOST: each host but the first has a cable to the first, whose QEMU joins
+# them: nothing of it is on the network of the machine, and a host that dies takes
+# only its own cable down.
+cables() {
+	local end nic=nic
+
+	if [ "$1" = 1 ]; then
+		nic=hub1
+		qemu+=(-netdev "hubport,id=hub1,hubid=1")
+		for ((end = 2; end <= hosts; end++)); do
+			qemu+=(-netdev "stream,id=nic$end,server=on,$(cable "$end")"
+			       -netdev "hubport,id=hub$end,hubid=1,netdev=nic$end")
+		done
+	else
+		qemu+=(-netdev "stream,id=nic,server=off,$(cable "$1")")
+	fi
+	qemu+=(-device "virtio-net-pci,netdev=$nic,romfile=,mac=52:54:00:c0:11:0$1")
+}
+
+cable() {
+	echo "addr.type=unix,addr.path=${job//,/,,}/link$1"
+}
+
+# cables_ready: does the first host listen at its ends of the cables?  In
+# /proc/net/unix, flag 00010000 says so.
+cables_ready() {
+	[ "$(awk -v path="$job/link" '$4 == "00010000" && index($NF, path) == 1' \
+		/proc/net/unix | wc -l)" = $((hosts - 1)) ]
 }

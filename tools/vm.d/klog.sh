@@ -40,7 +40,9 @@ klog_text() {
 	/^[0-9]+,[0-9]+,[0-9]+,/ {
 		at = index($0, ";")
 		split(substr($0, 1, at), f, ",")
-		printf "[%5d.%06d] %s\n", f[3] / 1000000, f[3] % 1000000, substr($0, at + 1)
+		text = substr($0, at + 1)
+		gsub(/\\x0a/, "\n", text)
+		printf "[%5d.%06d] %s\n", f[3] / 1000000, f[3] % 1000000, text
 		next
 	}
 	!/^ / { print }' "$1" "$1"
