@@ -6,8 +6,8 @@
  * it in a VM, and nothing else ever should.
  *
  * Each bug does as little harm as it can, so that the next one in the same boot
- * finds a kernel that works.  Values that the compiler must not see through are
- * read from volatile variables.
+ * finds a kernel that works.  OPTIMIZER_HIDE_VAR() keeps the compiler from seeing
+ * through them.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -93,10 +93,11 @@ static void leak(void)
 
 static void shift_overflow(void)
 {
-	static volatile unsigned int bits = 40;
-	static volatile unsigned int result;
+	unsigned int bits = 40, result;
 
+	OPTIMIZER_HIDE_VAR(bits);
 	result = 1U << bits;
+	OPTIMIZER_HIDE_VAR(result);
 }
 
 static void array_overflow(void)
@@ -105,9 +106,10 @@ static void array_overflow(void)
 		int few[4];
 		int more[4];
 	} row;
-	static volatile unsigned int at = 5;
+	unsigned int at = 5;
 
-	row.few[at] = 1;
+	OPTIMIZER_HIDE_VAR(at);
+	WRITE_ONCE(row.few[at], 1);
 }
 
 static void refcount_underflow(void)
@@ -158,7 +160,7 @@ static int count_up(void *unused)
 	return 0;
 }
 
-static void data_race(void)
+static void race(void)
 {
 	struct task_struct *task[2];
 	int i;
@@ -188,7 +190,7 @@ static const struct {
 	{ "refcount_underflow", refcount_underflow },
 	{ "list_corruption", list_corruption },
 	{ "freed_in_use", freed_in_use },
-	{ "data_race", data_race },
+	{ "race", race },
 };
 
 static int __init collq_bugs_init(void)
