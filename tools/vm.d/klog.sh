@@ -67,3 +67,18 @@ klog_report() {
 	pattern=$(IFS='|'; echo "${klog_bad[*]}")
 	klog_ours "$1" | grep -a -E -A 60 -m 20 -- "$pattern"
 }
+
+# klog_where FILE MODULE: for each place in ib_collq that the file's traces name, the
+# line of its source.  An address in a trace is where a call returns to.
+klog_where() {
+	local name offset base
+
+	grep -aoE '[[:alnum:]_.]+\+0x[0-9a-f]+/0x[0-9a-f]+ \[ib_collq\]' "$1" | sort -u |
+		head -n 40 | while IFS='+/ ' read -r name offset _; do
+		base=$(nm "$2" | awk -v name="$name" '$2 ~ /[tT]/ && $3 == name { print $1; exit }')
+		[ -n "$base" ] || continue
+		printf '%s+%s: ' "$name" "$offset"
+		addr2line -e "$2" -j .text "$(printf '0x%x' $((16#$base + offset - 1)))" |
+			sed 's,.*/kernel/ib_collq/,kernel/ib_collq/,'
+	done
+}
