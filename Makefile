@@ -36,7 +36,7 @@ KSFT_DIR ?= $(shell tools/ksrc source)/tools/testing/selftests
 
 export prefix DESTDIR
 
-.PHONY: all module lib tools selftests run check check-long bench-virtual style docs deps install install-module clean help
+.PHONY: all module lib tools selftests run check check-long soak bench-virtual style docs deps install install-module clean help
 .DEFAULT_GOAL := all
 
 all: module lib tools
@@ -76,6 +76,12 @@ check-long:
 		selftests/run --kernel $$kernel --logs "$$(mktemp -d /tmp/collq-logs.XXXXXX)" || \
 			status=1; \
 	done; exit $$status
+
+# For a while: MINUTES=; what happens: SEED=.
+MINUTES ?= 10
+soak: all selftests
+	tools/vm --timeout $$(($(MINUTES) * 60 + 900)) -- \
+		selftests/soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 bench-virtual: all
 	tools/bench-virtual
@@ -117,6 +123,7 @@ help:
 	@echo '                on a debug kernel, too'
 	@echo 'make check-long all tests for the VM on the debug kernel, on that which finds data'
 	@echo '                races, and with coverage of the module counted; takes hours'
+	@echo 'make soak       barriers, kills and unplugs at random for MINUTES=10, from SEED='
 	@echo 'make bench-virtual   barriers of 2..64 processes in virtual time, 5 runs'
 	@echo 'make style      only the checks of style'
 	@echo 'make docs       render the user API from the ABI headers'
