@@ -36,6 +36,8 @@ initrd() {
 		fi
 		rm "$job/initrd.cpio"
 		rm -rf "$dir"
+		# Those of other states of the tree.
+		find "$kernel" -maxdepth 1 -name 'initrd-*' -mtime +10 -delete
 	fi
 	echo "$file"
 }
