@@ -20,25 +20,36 @@
 #include "message.h"
 #include "request.h"
 #include "reset.h"
-#include "ring.h"
 #include "sized.h"
 
-static int hold_context(struct collq_context *ctx)
+static int join_context(struct collq_comm *comm)
 {
+	struct collq_context *ctx = comm->ctx;
 	int err = 0;
 
 	pthread_mutex_lock(&ctx->lock);
-	if (!ctx->ring) {
-		uint32_t entries = ctx->env.ring_entries;
-
-		if (entries > ctx->limits.max_ring_entries)
-			entries = ctx->limits.max_ring_entries;
-		err = collq_ring_map(ctx, entries, -1, &ctx->ring);
-	}
-	if (!err)
+	if (!ctx->ring)
+		err = collq_context_map_ring(ctx);
+	if (!err) {
+		comm->next = ctx->comms;
+		ctx->comms = comm;
 		ctx->users++;
+	}
 	pthread_mutex_unlock(&ctx->lock);
 	return err;
+}
+
+static void leave_context(struct collq_comm *comm)
+{
+	struct collq_context *ctx = comm->ctx;
+	struct collq_comm **link = &ctx->comms;
+
+	pthread_mutex_lock(&ctx->lock);
+	while (*link != comm)
+		link = &(*link)->next;
+	*link = comm->next;
+	ctx->users--;
+	pthread_mutex_unlock(&ctx->lock);
 }
 
 static void free_memory(struct collq_comm *comm)
@@ -97,7 +108,7 @@ int collq_comm_create(struct collq_context *context, uint32_t rank, uint32_t siz
 	err = -ENOMEM;
 	if (!comm->send || !comm->recv || !comm->pairs)
 		goto err_free;
-	err = hold_context(context);
+	err = join_context(comm);
 	if (err)
 		goto err_free;
 	pthread_mutex_init(&comm->lock, NULL);
@@ -144,7 +155,7 @@ int collq_comm_destroy(struct collq_comm *comm)
 		return -EBUSY;
 	collq_reset_give_up(comm);
 	destroy_endpoints(comm);
-	collq_context_drop(comm->ctx);
+	leave_context(comm);
 	pthread_mutex_destroy(&comm->lock);
 	free_memory(comm);
 	return 0;

@@ -44,6 +44,7 @@ struct collq_reset {
  */
 struct collq_comm {
 	struct collq_context *ctx;
+	struct collq_comm *next;	/* in the context, with its lock */
 	uint32_t rank, size;
 	struct collq_oob oob;
 	uint32_t block;

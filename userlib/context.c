@@ -2,8 +2,9 @@
 /*
  * Contexts: from a device's name to something to make objects in.
  *
- * Life: opened; communicators and rings hold it; closed once they are gone. What
- * is left in the kernel goes with the descriptor.
+ * Life: opened; communicators and rings hold it; perhaps moved to another device
+ * (move.c); closed once they are gone. What is left in the kernel goes with the
+ * descriptor.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -41,6 +42,24 @@ static int query(struct collq_context *ctx)
 	return 0;
 }
 
+int collq_context_enter(struct collq_context *ctx, const struct collq_device *device)
+{
+	ctx->fd = device->fd;
+	strcpy(ctx->device, device->name);
+	ctx->port = device->port;
+	ctx->gid_index = device->gid_index;
+	return query(ctx);
+}
+
+int collq_context_map_ring(struct collq_context *ctx)
+{
+	uint32_t entries = ctx->env.ring_entries;
+
+	if (entries > ctx->limits.max_ring_entries)
+		entries = ctx->limits.max_ring_entries;
+	return collq_ring_map(ctx, entries, -1, &ctx->ring);
+}
+
 uint32_t collq_version(void)
 {
 	return COLLQ_VERSION;
@@ -63,14 +82,10 @@ int collq_open(const char *device, struct collq_context **context)
 	ctx->env.net_devices = NULL;
 	if (err)
 		goto err_free;
-	ctx->fd = found.fd;
-	strcpy(ctx->device, found.name);
-	ctx->port = found.port;
-	ctx->gid_index = found.gid_index;
 	ctx->ids.max = MAX_REQUESTS;
 	pthread_mutex_init(&ctx->lock, NULL);
 	pthread_cond_init(&ctx->woken, NULL);
-	err = query(ctx);
+	err = collq_context_enter(ctx, &found);
 	if (err)
 		goto err_close;
 	*context = ctx;

@@ -15,6 +15,7 @@
 #include "nldev.h"
 #include "slots.h"
 
+struct collq_device;
 struct collq_sleeper;
 
 /*
@@ -31,6 +32,7 @@ struct collq_context {
 
 	pthread_mutex_t lock;
 	uint32_t users;			/* communicators, and rings of the caller */
+	struct collq_comm *comms;
 	struct collq_ring *ring;	/* made with the first communicator */
 	struct collq_sleeper *sleepers;	/* until @ring has an entry, see progress.c */
 	pthread_cond_t woken;		/* one of them */
@@ -39,8 +41,14 @@ struct collq_context {
 	uint32_t room;
 };
 
-/* Counts a communicator or a ring, or takes it away again. */
+/* Counts a ring of the caller, or takes it away again. */
 void collq_context_hold(struct collq_context *ctx);
 void collq_context_drop(struct collq_context *ctx);
+
+/* Makes this device the context's: 0, or why it isn't fit; it's in there anyway. */
+int collq_context_enter(struct collq_context *ctx, const struct collq_device *device);
+
+/* The ring for all requests, with the lock held. */
+int collq_context_map_ring(struct collq_context *ctx);
 
 #endif /* COLLQ_CONTEXT_H */

@@ -370,8 +370,6 @@ static void finish(struct collq_request *req, int err)
 		comm->last_init = &comm->inits;
 
 	collq_telling_free(&req->telling);
-	collq_graph_free(req->graph);
-	req->graph = NULL;
 	req->stage = COLLQ_INIT_DONE;
 }
 

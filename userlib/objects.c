@@ -256,6 +256,26 @@ int collq_objects_complete(struct collq_request *req)
 	return create_queue(req);
 }
 
+int collq_objects_rebuild(struct collq_request *req)
+{
+	uint32_t i;
+	int err;
+
+	for (i = 0; i < req->nr_out; i++)
+		req->out[i].endpoint = endpoint_of(&req->links[req->out_links[i]])->id;
+	err = reserve_capacity(req);
+	if (!err)
+		err = create_counters(req);
+	if (!err)
+		err = bind_slots(req);
+	if (err || !req->queue_id)
+		return err;
+	err = upload_graph(req);
+	if (err)
+		return err;
+	return create_queue(req);
+}
+
 static void complain(const struct collq_request *req, const char *what, int err)
 {
 	/* Once the device is gone, so is everything. */

@@ -18,6 +18,12 @@ void collq_objects_look(struct collq_request *req);
 /* Destroys those of them that are known to both sides, and not used any more. */
 void collq_objects_retire(struct collq_request *req);
 
+/*
+ * Makes all of it once more, but endpoints, which are there, in a context that has
+ * moved. The ids of what was before are overwritten.
+ */
+int collq_objects_rebuild(struct collq_request *req);
+
 /* Takes away what there is, except endpoints; and those that are fresh. */
 void collq_objects_destroy(struct collq_request *req);
 void collq_objects_destroy_fresh(struct collq_request *req);

@@ -218,6 +218,15 @@ bool collq_pair_is_unused(const struct collq_pair *pair, uint32_t endpoint)
 	return true;
 }
 
+uint32_t collq_pair_nr_live(const struct collq_pair *pair)
+{
+	uint32_t i, nr = 0;
+
+	for (i = 0; i < pair->nr; i++)
+		nr += !!pair->endpoints[i].id;
+	return nr;
+}
+
 void collq_pair_destroy(struct collq_pair *pair)
 {
 	struct collq_lease *lease;

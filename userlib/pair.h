@@ -95,6 +95,9 @@ void collq_pair_settle_failed(struct collq_pair *pair, bool good);
 /* Whether no request uses an endpoint any more, on either side. */
 bool collq_pair_is_unused(const struct collq_pair *pair, uint32_t endpoint);
 
+/* How many of the endpoints there are in the kernel. */
+uint32_t collq_pair_nr_live(const struct collq_pair *pair);
+
 void collq_pair_destroy(struct collq_pair *pair);
 
 #endif /* COLLQ_PAIR_H */

@@ -68,7 +68,7 @@ struct collq_request {
 	_Atomic enum collq_stage stage;
 	struct collq_request *next;
 	int init_error;
-	struct collq_graph *graph;
+	struct collq_graph *graph;	/* kept for another device: see move.c */
 	uint32_t algorithm, radix;
 	struct collq_link *links;
 	uint32_t nr_links;

@@ -91,15 +91,6 @@ static int reset_queues(struct collq_comm *comm)
 	return err;
 }
 
-static uint32_t nr_live(const struct collq_pair *pair)
-{
-	uint32_t i, nr = 0;
-
-	for (i = 0; i < pair->nr; i++)
-		nr += !!pair->endpoints[i].id;
-	return nr;
-}
-
 /* What the peer has told must be of the same endpoints. */
 static int find_addresses(const struct collq_comm *comm, const struct collq_stream *stream,
 			  struct ib_collq_endpoint_connect *entries, uint32_t nr)
@@ -124,7 +115,7 @@ static int find_addresses(const struct collq_comm *comm, const struct collq_stre
 
 static int connect_endpoints(struct collq_comm *comm, const struct collq_stream *stream)
 {
-	uint32_t nr = nr_live(comm->pairs[stream->peer]), done;
+	uint32_t nr = collq_pair_nr_live(comm->pairs[stream->peer]), done;
 	struct ib_collq_endpoint_connect *entries;
 	int err;
 

@@ -74,9 +74,14 @@ int collq_ring_unmap(struct collq_ring *ring)
 	/* Whatever else goes wrong, there's no ring any more. */
 	if (destroy(ring) == -EBUSY)
 		return -EBUSY;
+	collq_ring_forget(ring);
+	return 0;
+}
+
+void collq_ring_forget(struct collq_ring *ring)
+{
 	munmap(ring->header, ring->attr.mmap_size);
 	free(ring);
-	return 0;
 }
 
 uint32_t collq_ring_id(const struct collq_ring *ring)

@@ -10,6 +10,8 @@
 int collq_ring_map(struct collq_context *ctx, uint32_t entries, int eventfd,
 		   struct collq_ring **ring);
 int collq_ring_unmap(struct collq_ring *ring);
+/* When its descriptor is about to go: the kernel isn't asked to destroy it. */
+void collq_ring_forget(struct collq_ring *ring);
 
 /*
  * Looking at entries, and giving them back, are two steps: an entry looked at

@@ -90,6 +90,29 @@ int collq_open(const char *device, struct collq_context **context);
 int collq_close(struct collq_context *context);
 
 /**
+ * collq_context_move() - go on with another device
+ * @context: the context
+ * @device: which, as for collq_open(); it may be the same one
+ *
+ * Local. All that the library has made in @context is made once more there; also when
+ * the old device is gone. Then all ranks of each communicator, whether they have
+ * moved too or not, call collq_comm_reset(), and the same requests run again. Until
+ * then their starts give -ENOTCONN.
+ *
+ * Runs that are under way fail with -ECANCELED, or -ENODEV if the device is gone, also
+ * if the move fails later; otherwise all is as it was then. No other thread may use
+ * @context or anything in it meanwhile.
+ *
+ * collq_fd() stays the same number, but of another file: an epoll(7) instance must be
+ * told of it again. What collq_context_device() and the like have given changes.
+ *
+ * Return: 0; -EBUSY if an initialisation or a reset is under way, or @context has
+ * objects that the caller has made with functions of raw.h, which can't be moved;
+ * else as collq_open(), or an error of what is made there.
+ */
+int collq_context_move(struct collq_context *context, const char *device);
+
+/**
  * collq_fd() - the descriptor of a context, for an event loop
  * @context: the context
  *
@@ -415,11 +438,12 @@ int collq_init_wait(struct collq_request *request, uint64_t deadline);
  *
  * Any number of requests may run at once, started in any order.
  *
- * Return: 0; -EAGAIN if the request isn't initialised yet; -EBUSY if its last
- * run wasn't seen to end by collq_test() or the like, or too many completions of
- * the context wait to be seen; -EAGAIN or -ENOTCONN if a reset of its communicator
- * is under way or has failed; -ECONNABORTED if that was shrunk; or the error with
- * which an earlier run failed: a request that failed stays so until a reset.
+ * Return: 0; -EAGAIN if the request isn't initialised yet, or a reset of its
+ * communicator is under way; -EBUSY if its last run wasn't seen to end by
+ * collq_test() or the like, or too many completions of the context wait to be seen;
+ * -ENOTCONN if a reset has failed or is due; -ECONNABORTED if its communicator was
+ * shrunk; or the error with which an earlier run failed: a request that failed stays
+ * so until a reset.
  */
 int collq_start(struct collq_request *request, uint64_t deadline);
 
