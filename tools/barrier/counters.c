@@ -76,3 +76,14 @@ void counters_read_quiet(const char *device, uint32_t port, struct counters *cou
 	}
 	counters->have_received = false;
 }
+
+void counters_add(struct counters *sum, const struct counters *other)
+{
+	unsigned int i;
+
+	sum->have_received &= other->have_received;
+	sum->received += other->received;
+	sum->have_rnr &= other->have_rnr;
+	for (i = 0; i < NR_RNR_COUNTERS; i++)
+		sum->rnr[i] += other->rnr[i];
+}

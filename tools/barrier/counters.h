@@ -26,4 +26,7 @@ extern const char * const rnr_counter_names[NR_RNR_COUNTERS];
  */
 void counters_read_quiet(const char *device, uint32_t port, struct counters *counters);
 
+/* What two devices count together, as far as both do */
+void counters_add(struct counters *sum, const struct counters *other);
+
 #endif

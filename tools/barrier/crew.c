@@ -8,6 +8,9 @@
  * waiting for it, as barriers go; hence the first that ends early, or nobody
  * getting on for options->timeout seconds, ends all. Should the parent be
  * killed, the kernel kills the ranks.
+ *
+ * With other hosts it sleeps at the bridge to them instead, and looks for signals
+ * in between. Ranks there are known by what is told of them.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,6 +24,7 @@
 
 #include "crew.h"
 #include "diagnose.h"
+#include "place.h"
 #include "progress.h"
 #include "rank.h"
 
@@ -61,20 +65,20 @@ static _Noreturn void become_rank(const struct crew *crew, uint32_t algorithm, u
 }
 
 int crew_start(struct crew *crew, const struct options *options, struct shared *shared,
-	       uint32_t algorithm)
+	       uint32_t algorithm, uint32_t first, uint32_t nr)
 {
 	pid_t parent = getpid(), pid;
 	uint32_t rank;
 	int rc;
 
-	*crew = (struct crew) {
-		.options = options,
-		.shared = shared,
-		.nr = shared->nr_ranks,
-		.nr_steps = rank_steps(options),
-	};
+	crew->options = options;
+	crew->shared = shared;
+	crew->nr = shared->nr_ranks;
+	crew->nr_steps = rank_steps(options);
+	crew->first = first;
+	crew->nr_local = nr;
 	fflush(NULL);
-	for (rank = 0; rank < crew->nr; rank++) {
+	for (rank = first; rank < first + nr; rank++) {
 		pid = fork();
 		if (!pid)
 			become_rank(crew, algorithm, rank, parent);
@@ -89,12 +93,47 @@ int crew_start(struct crew *crew, const struct options *options, struct shared *
 	return 0;
 }
 
+bool crew_start_all(struct crew *crew, const struct options *options, struct shared *shared,
+		    uint32_t algorithm)
+{
+	struct hosts *hosts = &crew->hosts;
+	int rc;
+
+	rc = hosts_prepare(hosts, options, shared);
+	if (!rc)
+		rc = crew_start(crew, options, shared, algorithm, hosts->first, hosts->nr_local);
+	if (rc) {
+		complain("can't start %" PRIu32 " processes: %s", shared->nr_ranks, strerror(-rc));
+		return false;
+	}
+	if (hosts_start(hosts, algorithm))
+		return false;
+	crew->nr_left = crew->nr;
+	return true;
+}
+
+/* "", or where the rank is */
+static const char *of_host(const struct crew *crew, uint32_t rank)
+{
+	static char text[80];
+	const char *name = place_name(crew->options, crew->nr, rank);
+
+	snprintf(text, sizeof(text), name ? " on %s" : "", name);
+	return text;
+}
+
+static bool is_child(const struct crew *crew, uint32_t rank)
+{
+	return rank - crew->first < crew->nr_local;
+}
+
 static void say_failed(const struct crew *crew, uint32_t rank)
 {
 	const struct rank_state *state = &crew->shared->rank[rank];
 
-	complain("rank %" PRIu32 ": %s: %s", rank, state->message, strerror(-state->error));
-	if (state->open_failed)
+	complain("rank %" PRIu32 "%s: %s: %s", rank, of_host(crew, rank), state->message,
+		 strerror(-state->error));
+	if (state->open_failed && is_child(crew, rank))
 		diagnose_open(crew->options->device, state->error);
 }
 
@@ -104,12 +143,14 @@ static void say_ended(const struct crew *crew, uint32_t rank, int status)
 	uint32_t first = crew->shared->first_failed;
 
 	if (WIFSIGNALED(status))
-		complain("rank %" PRIu32 " was killed: %s", rank, strsignal(WTERMSIG(status)));
+		complain("rank %" PRIu32 "%s was killed: %s", rank, of_host(crew, rank),
+			 strsignal(WTERMSIG(status)));
 	else if (first != NO_RANK)
 		say_failed(crew, first);
 	else
-		complain("rank %" PRIu32 " ended early, with status %d", rank,
-			 WEXITSTATUS(status));
+		complain("rank %" PRIu32 "%s ended early, with status %d", rank,
+			 of_host(crew, rank), WEXITSTATUS(status));
+	hosts_say_silent(&crew->hosts);
 }
 
 struct early_end {
@@ -117,25 +158,42 @@ struct early_end {
 	int status;
 };
 
-/*
- * Takes leave of those that have ended, and notes one that should not have. If
- * one was killed, that is the reason why others have ended, too.
- */
+/* If one was killed, that is the reason why others have ended, too. */
+static void take_leave_of(struct crew *crew, uint32_t rank, int status, bool may_end,
+			  struct early_end *early)
+{
+	crew->nr_left--;
+	if (may_end && !status)
+		return;
+	if (early->rank == NO_RANK || WIFSIGNALED(status))
+		*early = (struct early_end) { .rank = rank, .status = status };
+}
+
+/* Takes leave of those that have ended, and notes one that should not have. */
 static void take_leave(struct crew *crew, bool may_end, struct early_end *early)
 {
 	uint32_t rank;
 	int status;
 
-	for (rank = 0; rank < crew->nr; rank++) {
+	for (rank = crew->first; rank < crew->first + crew->nr_local; rank++) {
 		if (!crew->pids[rank] || waitpid(crew->pids[rank], &status, WNOHANG) <= 0)
 			continue;
 		crew->pids[rank] = 0;
-		crew->nr_left--;
-		if (may_end && !status)
-			continue;
-		if (early->rank == NO_RANK || WIFSIGNALED(status))
-			*early = (struct early_end) { .rank = rank, .status = status };
+		take_leave_of(crew, rank, status, may_end, early);
 	}
+	while (hosts_next_end(&crew->hosts, &rank, &status))
+		take_leave_of(crew, rank, status, may_end, early);
+}
+
+/* A moment; false if a host was lost in it. */
+static bool rest(struct crew *crew)
+{
+	const struct timespec pause = { .tv_nsec = LOOK_INTERVAL_MS * 1000000 };
+
+	if (crew->hosts.nr)
+		return hosts_serve(&crew->hosts, LOOK_INTERVAL_MS);
+	nanosleep(&pause, NULL);
+	return true;
 }
 
 /*
@@ -145,7 +203,6 @@ static void take_leave(struct crew *crew, bool may_end, struct early_end *early)
  */
 static bool reap(struct crew *crew, bool may_end)
 {
-	const struct timespec pause = { .tv_nsec = LOOK_INTERVAL_MS * 1000000 };
 	struct early_end early = { .rank = NO_RANK };
 	uint64_t deadline;
 
@@ -154,7 +211,8 @@ static bool reap(struct crew *crew, bool may_end)
 		return true;
 	deadline = now_ms() + BLAME_TIMEOUT_MS;
 	while (crew->nr_left && !WIFSIGNALED(early.status) && now_ms() < deadline) {
-		nanosleep(&pause, NULL);
+		if (!rest(crew))
+			return false;
 		take_leave(crew, may_end, &early);
 	}
 	say_ended(crew, early.rank, early.status);
@@ -208,13 +266,17 @@ static void say_stuck(const struct crew *crew, const char *what)
 /* Until something happens, though not for long; false if that ends the row. */
 static bool look_out(struct crew *crew, bool may_end)
 {
-	const struct timespec interval = { .tv_nsec = LOOK_INTERVAL_MS * 1000000 };
-	int signal = sigtimedwait(&watched, NULL, &interval);
+	const struct timespec now = {}, soon = { .tv_nsec = LOOK_INTERVAL_MS * 1000000 };
+	bool others = crew->hosts.nr;
+	int signal;
 
+	if (others && !hosts_serve(&crew->hosts, LOOK_INTERVAL_MS))
+		return false;
+	signal = sigtimedwait(&watched, NULL, others ? &now : &soon);
+	if (signal == SIGCHLD || (signal <= 0 && others))
+		return reap(crew, may_end);
 	if (signal <= 0)
 		return true;
-	if (signal == SIGCHLD)
-		return reap(crew, may_end);
 	crew->signal = signal;
 	complain("stopped: %s", strsignal(signal));
 	return false;
@@ -275,6 +337,19 @@ bool crew_await_exit(struct crew *crew)
 	return true;
 }
 
+/* How many children are left. */
+static uint32_t collect(struct crew *crew)
+{
+	uint32_t rank, nr = 0;
+
+	for (rank = 0; rank < crew->nr; rank++) {
+		if (crew->pids[rank] && waitpid(crew->pids[rank], NULL, WNOHANG))
+			crew->pids[rank] = 0;
+		nr += crew->pids[rank] != 0;
+	}
+	return nr;
+}
+
 /* They may have a last system call to return from, but should not be long. */
 void crew_kill(struct crew *crew)
 {
@@ -282,25 +357,37 @@ void crew_kill(struct crew *crew)
 	uint64_t deadline = now_ms() + KILL_TIMEOUT_MS;
 	uint32_t rank;
 
+	hosts_stop(&crew->hosts);
 	for (rank = 0; rank < crew->nr; rank++) {
 		if (crew->pids[rank])
 			kill(crew->pids[rank], SIGKILL);
 	}
-	while (crew->nr_left) {
-		for (rank = 0; rank < crew->nr; rank++) {
-			if (!crew->pids[rank] || !waitpid(crew->pids[rank], NULL, WNOHANG))
-				continue;
-			crew->pids[rank] = 0;
-			crew->nr_left--;
-		}
+	while (collect(crew)) {
 		if (now_ms() > deadline) {
 			complain("%" PRIu32 " ranks can't be killed: they hang in the kernel",
-				 crew->nr_left);
+				 collect(crew));
 			return;
 		}
-		if (crew->nr_left)
-			nanosleep(&pause, NULL);
+		nanosleep(&pause, NULL);
 	}
+}
+
+void crew_open_gate(struct crew *crew, enum phase phase)
+{
+	hosts_put(&crew->hosts, RECORD_GATE, phase);
+	gate_open(crew->shared, phase);
+}
+
+void crew_raise_go(struct crew *crew)
+{
+	hosts_put(&crew->hosts, RECORD_GO, 0);
+	flag_raise(&crew->shared->go);
+}
+
+void crew_raise_stop(struct crew *crew)
+{
+	hosts_put(&crew->hosts, RECORD_STOP, 0);
+	flag_raise(&crew->shared->stop);
 }
 
 void crew_pass_on_signal(const struct crew *crew)

@@ -9,6 +9,10 @@
  *
  *	main -> row -> crew -> (fork) rank -> verify, measure -> libcollq
  *	           \-> witness, counters, expect, report
+ *
+ * With ranks on other hosts, the tool is there too, as a worker:
+ *
+ *	crew -> hosts -> link ~ (agent) ~ link <- worker -> crew -> (fork) rank
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,6 +26,7 @@
 #include "progress.h"
 #include "report.h"
 #include "row.h"
+#include "worker.h"
 
 static enum row_end run_rows(const struct options *options, struct result *results,
 			     unsigned int *nr_done)
@@ -53,6 +58,8 @@ int main(int argc, char **argv)
 	enum row_end end;
 	int rc;
 
+	if (argc == 2 && !strcmp(argv[1], WORKER_OPTION))
+		return worker_main();
 	options_parse(&options, argc, argv);
 	results = calloc(options.nr_ranks * options.nr_algorithms, sizeof(*results));
 	if (!results) {
@@ -63,7 +70,7 @@ int main(int argc, char **argv)
 	fprintf(stderr, "collq-barrier: seed %" PRIu32 "\n", options.seed);
 
 	end = run_rows(&options, results, &nr_done);
-	rc = options.json ? report_json(stdout, results, nr_done) :
+	rc = options.json ? report_json(stdout, &options, results, nr_done) :
 	     nr_done ? report_table(stdout, results, nr_done) : 0;
 	if (rc)
 		complain("can't print the results: %s", strerror(-rc));

@@ -58,10 +58,10 @@ void count_barriers(struct rank *rank)
 {
 	uint64_t nr = counted_barriers(rank->options), i;
 
-	phase_announce(rank->state, PHASE_ARMED);
+	phase_announce(rank->shared, rank->state, PHASE_ARMED);
 	flag_await(&rank->shared->go);
 	for (i = 0; i < nr; i++)
 		pass(rank);
-	phase_announce(rank->state, PHASE_COUNTED);
+	phase_announce(rank->shared, rank->state, PHASE_COUNTED);
 	flag_await(&rank->shared->stop);
 }

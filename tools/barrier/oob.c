@@ -17,6 +17,7 @@
 static int oob_allgather(void *arg, const void *send, void *recv, size_t bytes, void **request)
 {
 	struct oob *oob = arg;
+	struct oob_rank *mine = &oob->shared->oob[oob->comm][oob->rank];
 
 	if (oob->busy)
 		return -EBUSY;
@@ -27,8 +28,9 @@ static int oob_allgather(void *arg, const void *send, void *recv, size_t bytes, 
 	oob->recv = recv;
 	oob->bytes = bytes;
 	memcpy(shared_block(oob->shared, oob->comm, oob->round, oob->rank), send, bytes);
-	atomic_store_explicit(&oob->shared->oob[oob->comm][oob->rank].published, oob->round,
-			      memory_order_release);
+	mine->bytes[oob->round % NR_GENERATIONS] = bytes;
+	atomic_store_explicit(&mine->published, oob->round, memory_order_release);
+	bell_ring(oob->shared);
 	*request = oob;
 	return 0;
 }

@@ -17,6 +17,7 @@
 #include <collq/collq.h>
 
 #include "options.h"
+#include "place.h"
 
 #define EXIT_USAGE		2
 #define MAX_ITERATIONS		10000000
@@ -37,6 +38,8 @@ static const char usage[] =
 "  --radix K            arity of the k-nomial tree; 0: the library chooses (0)\n"
 "  --device NAME        RDMA device, such as rxe0 (the first that there is)\n"
 "  --communicators N    2: check barriers of two communicators in flight at once, too (1)\n"
+"  --hosts all|NAME,... other hosts as well: ranks are dealt in blocks over those named,\n"
+"                       and started there by collq-agent; all: those in tools/vm --hosts\n"
 "  --json               print JSON instead of a table\n"
 "  --demo               ranks 2,4,8,16, all algorithms, two communicators; receiver-not-\n"
 "                       ready errors or a wrong number of messages are failures as well\n"
@@ -55,6 +58,7 @@ enum option_value {
 	OPTION_RADIX,
 	OPTION_DEVICE,
 	OPTION_COMMUNICATORS,
+	OPTION_HOSTS,
 	OPTION_JSON,
 	OPTION_DEMO,
 	OPTION_SEED,
@@ -71,6 +75,7 @@ static const struct option long_options[] = {
 	{ "radix",		required_argument,	NULL, OPTION_RADIX },
 	{ "device",		required_argument,	NULL, OPTION_DEVICE },
 	{ "communicators",	required_argument,	NULL, OPTION_COMMUNICATORS },
+	{ "hosts",		required_argument,	NULL, OPTION_HOSTS },
 	{ "json",		no_argument,		NULL, OPTION_JSON },
 	{ "demo",		no_argument,		NULL, OPTION_DEMO },
 	{ "seed",		required_argument,	NULL, OPTION_SEED },
@@ -169,6 +174,14 @@ static void print_and_exit(const char *text)
 	exit(EXIT_SUCCESS);
 }
 
+static void parse_hosts(struct options *options, char *list)
+{
+	const char *wrong = place_parse(options, list);
+
+	if (wrong)
+		usage_error("--hosts: %s", wrong);
+}
+
 static void parse_option(struct options *options, int option)
 {
 	switch (option) {
@@ -191,6 +204,9 @@ static void parse_option(struct options *options, int option)
 		break;
 	case OPTION_COMMUNICATORS:
 		options->communicators = parse_number("--communicators", optarg, 1, NR_COMMS);
+		break;
+	case OPTION_HOSTS:
+		parse_hosts(options, optarg);
 		break;
 	case OPTION_JSON:
 		options->json = true;

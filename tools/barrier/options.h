@@ -12,6 +12,7 @@
 
 #define MAX_ROWS_RANKS		64
 #define MAX_ROWS_ALGORITHMS	16
+#define MAX_HOSTS		64
 
 struct options {
 	uint32_t ranks[MAX_ROWS_RANKS];
@@ -25,6 +26,9 @@ struct options {
 	uint32_t drop_wait;		/* NO_RANK: of nobody */
 	uint32_t timeout;		/* seconds */
 	uint32_t seed;
+	const char *hosts[MAX_HOSTS];
+	uint32_t nr_hosts;		/* 0: --hosts wasn't given */
+	uint32_t own_host;		/* which of these this one is, or NO_HOST */
 	bool json;
 	bool demo;
 };

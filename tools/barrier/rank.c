@@ -48,6 +48,7 @@ void rank_fail(struct rank *rank, int error, const char *format, ...)
 	va_end(args);
 	rank->state->error = error;
 	atomic_compare_exchange_strong(&rank->shared->first_failed, &nobody, rank->rank);
+	bell_ring(rank->shared);
 	_exit(EXIT_RANK_FAILED);
 }
 

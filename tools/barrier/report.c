@@ -125,14 +125,33 @@ static json_t *json_result(const struct result *result)
 			 "p99", number_or_null(result->latency_p99));
 }
 
-int report_json(FILE *out, const struct result *results, unsigned int nr)
+/* Only where there are any. */
+static int add_hosts(json_t *row, const struct options *options)
+{
+	json_t *hosts;
+	uint32_t i;
+
+	if (!options->nr_hosts)
+		return 0;
+	hosts = json_array();
+	for (i = 0; i < options->nr_hosts; i++) {
+		if (json_array_append_new(hosts, json_string(options->hosts[i])))
+			break;
+	}
+	return json_object_set_new(row, "hosts", hosts) || i < options->nr_hosts;
+}
+
+int report_json(FILE *out, const struct options *options, const struct result *results,
+		unsigned int nr)
 {
 	json_t *array = json_array();
 	int rc = array ? 0 : -ENOMEM;
 	unsigned int row;
 
 	for (row = 0; row < nr && !rc; row++) {
-		if (json_array_append_new(array, json_result(&results[row])))
+		json_t *object = json_result(&results[row]);
+
+		if (add_hosts(object, options) || json_array_append_new(array, object))
 			rc = -ENOMEM;
 	}
 	if (!rc && (json_dumpf(array, out, JSON_INDENT(2) | JSON_REAL_PRECISION(JSON_DIGITS)) ||

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "options.h"
+
 /* What one number of ranks with one algorithm came to. NAN: not witnessed. */
 struct result {
 	uint32_t ranks;
@@ -30,6 +32,7 @@ void result_set_latency(struct result *result, double *ns, uint64_t nr);
 
 /* 0, or -errno if it couldn't be written */
 int report_table(FILE *out, const struct result *results, unsigned int nr);
-int report_json(FILE *out, const struct result *results, unsigned int nr);
+int report_json(FILE *out, const struct options *options, const struct result *results,
+		unsigned int nr);
 
 #endif

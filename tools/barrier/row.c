@@ -51,9 +51,15 @@ static const char *device_of(const struct row *row)
 	return row->shared->rank[0].device;
 }
 
-static void read_counters(const struct row *row, struct counters *counters)
+/* Of the devices of all hosts; false if one was lost. */
+static bool read_counters(struct row *row, struct counters *counters)
 {
-	counters_read_quiet(device_of(row), row->shared->rank[0].port, counters);
+	const struct rank_state *state = &row->shared->rank[row->crew.first];
+
+	*counters = (struct counters) { .have_received = true, .have_rnr = true };
+	if (row->crew.nr_local)
+		counters_read_quiet(state->device, state->port, counters);
+	return hosts_add_counters(&row->crew.hosts, counters);
 }
 
 static void set_syscalls(struct row *row, uint64_t calls)
@@ -94,53 +100,62 @@ static int set_latency(struct row *row)
 /* While the ranks pass barriers between go and stop; false if there was an end. */
 static bool count_calls(struct row *row)
 {
-	struct shared *shared = row->shared;
 	uint64_t calls;
 	bool ok;
 
 	ok = row->witness && witness_start(row->witness);
-	flag_raise(&shared->go);
+	crew_raise_go(&row->crew);
 	if (!crew_await(&row->crew, PHASE_COUNTED, "counting"))
 		return false;
 	if (ok && witness_stop(row->witness, &calls))
 		set_syscalls(row, calls);
 	else if (row->witness)
 		say_unwitnessed(strerror(errno));
-	flag_raise(&shared->stop);
+	crew_raise_stop(&row->crew);
 	return true;
+}
+
+/* Nobody can witness what goes on in the kernel of another host. */
+static void take_post(struct row *row)
+{
+	const char *why;
+
+	if (row->crew.nr_local < row->crew.nr)
+		return;
+	row->witness = witness_open(row->crew.pids, row->crew.nr, &why);
+	if (!row->witness)
+		say_unwitnessed(why);
 }
 
 /* From the ranks asleep at one gate to the ranks asleep at the next. */
 static bool counted_phase(struct row *row)
 {
-	const char *why;
-
-	read_counters(row, &row->before);
-	row->witness = witness_open(row->crew.pids, row->crew.nr, &why);
-	if (!row->witness)
-		say_unwitnessed(why);
-	gate_open(row->shared, PHASE_TIMED);
+	if (!read_counters(row, &row->before))
+		return false;
+	take_post(row);
+	crew_open_gate(&row->crew, PHASE_TIMED);
 	if (!crew_await(&row->crew, PHASE_ARMED, "lining up") || !count_calls(row) ||
 	    !crew_await(&row->crew, PHASE_FINISHED, "counting"))
 		return false;
-	read_counters(row, &row->after);
+	if (!read_counters(row, &row->after))
+		return false;
 	set_messages(row);
 	return true;
 }
 
 static bool phases(struct row *row)
 {
-	if (!crew_await(&row->crew, PHASE_CONNECTED, "connecting"))
+	if (!crew_await(&row->crew, PHASE_CONNECTED, "connecting") ||
+	    !read_counters(row, &row->at_start))
 		return false;
-	read_counters(row, &row->at_start);
-	gate_open(row->shared, PHASE_CONNECTED);
+	crew_open_gate(&row->crew, PHASE_CONNECTED);
 	if (!crew_await(&row->crew, PHASE_VERIFIED, "verifying"))
 		return false;
 	witness_fade();
-	gate_open(row->shared, PHASE_VERIFIED);
+	crew_open_gate(&row->crew, PHASE_VERIFIED);
 	if (!crew_await(&row->crew, PHASE_TIMED, "timing") || !counted_phase(row))
 		return false;
-	gate_open(row->shared, PHASE_FINISHED);
+	crew_open_gate(&row->crew, PHASE_FINISHED);
 	return crew_await_exit(&row->crew);
 }
 
@@ -226,13 +241,7 @@ static enum row_end run_with_memory(struct row *row, uint32_t algorithm)
 	enum row_end end = ROW_FAILED;
 	int rc;
 
-	rc = crew_start(&row->crew, row->options, row->shared, algorithm);
-	if (rc) {
-		complain("can't start %" PRIu32 " processes: %s", row->shared->nr_ranks,
-			 strerror(-rc));
-		return ROW_FAILED;
-	}
-	if (phases(row)) {
+	if (crew_start_all(&row->crew, row->options, row->shared, algorithm) && phases(row)) {
 		rc = set_latency(row);
 		if (rc)
 			complain("%s", strerror(-rc));

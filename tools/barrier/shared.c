@@ -22,7 +22,7 @@
  */
 struct shared *shared_map(uint32_t nr_ranks, uint64_t iterations)
 {
-	uint64_t blocks = (uint64_t)NR_COMMS * 2 * nr_ranks * MAX_BLOCK;
+	uint64_t blocks = (uint64_t)NR_COMMS * NR_GENERATIONS * nr_ranks * MAX_BLOCK;
 	uint64_t mapped = sizeof(struct shared) + blocks;
 	struct shared *shared;
 
@@ -36,6 +36,7 @@ struct shared *shared_map(uint32_t nr_ranks, uint64_t iterations)
 		      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (shared == MAP_FAILED)
 		return NULL;
+	shared->bell = -1;
 	shared->nr_ranks = nr_ranks;
 	shared->iterations = iterations;
 	shared->first_failed = NO_RANK;
@@ -58,7 +59,7 @@ uint64_t *shared_latencies(const struct shared *shared, uint32_t rank)
 unsigned char *shared_block(const struct shared *shared, uint32_t comm, uint64_t round,
 			    uint32_t rank)
 {
-	size_t generation = comm * 2 + round % 2;
+	size_t generation = comm * NR_GENERATIONS + round % NR_GENERATIONS;
 
 	return shared->blocks + (generation * shared->nr_ranks + rank) * MAX_BLOCK;
 }
@@ -69,9 +70,37 @@ static void futex(_Atomic uint32_t *word, int operation, uint32_t value)
 	syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
 }
 
-void phase_announce(struct rank_state *state, enum phase phase)
+void bell_ring(struct shared *shared)
+{
+	const uint64_t one = 1;
+
+	/* Full, it has been rung already. */
+	if (shared->bell >= 0 && write(shared->bell, &one, sizeof(one)) < 0)
+		return;
+}
+
+/* There are never so many barriers that their number would not go into a futex. */
+void stamp_await(struct shared *shared, uint32_t rank, uint32_t comm, uint64_t entered)
+{
+	_Atomic uint32_t *word = &shared->confirmed[rank].entered[comm];
+	uint32_t confirmed;
+
+	while ((confirmed = atomic_load_explicit(word, memory_order_acquire)) < entered)
+		futex(word, FUTEX_WAIT, confirmed);
+}
+
+void stamp_confirm(struct shared *shared, uint32_t rank, uint32_t comm, uint64_t entered)
+{
+	_Atomic uint32_t *word = &shared->confirmed[rank].entered[comm];
+
+	atomic_store_explicit(word, entered, memory_order_release);
+	futex(word, FUTEX_WAKE, INT_MAX);
+}
+
+void phase_announce(struct shared *shared, struct rank_state *state, enum phase phase)
 {
 	atomic_store_explicit(&state->phase, phase, memory_order_release);
+	bell_ring(shared);
 }
 
 /* The gate holds the number of phases that are behind it. */
@@ -79,7 +108,7 @@ void gate_pass(struct shared *shared, struct rank_state *state, enum phase phase
 {
 	uint32_t open;
 
-	phase_announce(state, phase);
+	phase_announce(shared, state, phase);
 	while ((open = atomic_load_explicit(&shared->gate, memory_order_acquire)) <= phase)
 		futex(&shared->gate, FUTEX_WAIT, open);
 }

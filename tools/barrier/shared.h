@@ -8,6 +8,9 @@
  * writes the gate and the two flags. That makes it free of locks, so that a
  * rank which dies at any point leaves nothing held.
  *
+ * With several hosts each has such memory, for all ranks, and what the ranks of
+ * other hosts write is written there by the parent: see bridge.h.
+ *
  * A row goes through phases. A rank announces the phase that it has reached;
  * at some of them it stays, asleep, until the parent opens the gate for it.
  */
@@ -44,7 +47,8 @@ struct violation {
 /*
  * Of one rank, written by it. @entered are the stamps: the number of the last
  * barrier that it has entered, for each communicator. @steps counts barriers of
- * all phases; if nobody's grows for long, somebody is stuck.
+ * all phases; if nobody's grows for long, somebody is stuck. What stands from
+ * @steps on goes to other hosts as it is.
  */
 struct rank_state {
 	_Alignas(CACHE_LINE) _Atomic uint64_t entered[NR_COMMS];
@@ -60,8 +64,16 @@ struct rank_state {
 };
 
 /* Allgather blocks of one communicator, two generations of them: see oob.c */
+#define NR_GENERATIONS		2
+
 struct oob_rank {
 	_Alignas(CACHE_LINE) _Atomic uint64_t published;
+	uint32_t bytes[NR_GENERATIONS];
+};
+
+/* The stamps of a rank that all hosts have: futexes, written by the bridge */
+struct confirmed {
+	_Alignas(CACHE_LINE) _Atomic uint32_t entered[NR_COMMS];
 };
 
 #define NO_RANK			UINT32_MAX
@@ -70,15 +82,18 @@ struct oob_rank {
  * @gate: phases that all ranks may leave behind; a futex
  * @go, @stop: the edges of the counted phase; spun on
  * @first_failed: the rank whose error came first, or NO_RANK
+ * @bell: an eventfd that wakes the bridge to other hosts; -1 if there are none
  */
 struct shared {
 	_Atomic uint32_t gate;
 	_Atomic uint32_t go;
 	_Atomic uint32_t stop;
 	_Atomic uint32_t first_failed;
+	int bell;
 	uint32_t nr_ranks;
 	uint64_t iterations;
 	struct rank_state rank[MAX_RANKS];
+	struct confirmed confirmed[MAX_RANKS];
 	struct oob_rank oob[NR_COMMS][MAX_RANKS];
 	uint64_t *latency_ns;
 	unsigned char *blocks;
@@ -96,8 +111,15 @@ uint64_t *shared_latencies(const struct shared *shared, uint32_t rank);
 unsigned char *shared_block(const struct shared *shared, uint32_t comm, uint64_t round,
 			    uint32_t rank);
 
+/* A rank has written something that other hosts should have. */
+void bell_ring(struct shared *shared);
+
+/* A rank stays until all hosts have its stamp; and the bridge says so. */
+void stamp_await(struct shared *shared, uint32_t rank, uint32_t comm, uint64_t entered);
+void stamp_confirm(struct shared *shared, uint32_t rank, uint32_t comm, uint64_t entered);
+
 /* A rank announces a phase; and announces it and stays there. */
-void phase_announce(struct rank_state *state, enum phase phase);
+void phase_announce(struct shared *shared, struct rank_state *state, enum phase phase);
 void gate_pass(struct shared *shared, struct rank_state *state, enum phase phase);
 
 /* The parent lets all ranks go on from a gate. */

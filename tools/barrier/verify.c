@@ -10,6 +10,14 @@
  * before the system call that could let others go on. The check thus finds no
  * violation where there is none.
  *
+ * With several hosts, each has stamps of all ranks in its own memory, and it is
+ * in all of these that a stamp must be before the barrier is started: or a
+ * message of the barrier could be ahead of it, and a violation be seen that was
+ * none. So who has stamped waits until all hosts have confirmed that they have
+ * it, and only then starts the barrier. That can hide nothing: a barrier that is
+ * left before a rank has entered it is left before that rank has even stamped.
+ * Without other hosts there is nothing to wait for.
+ *
  * Random delays make ranks come in any order, and late: without them, all enter
  * at about the same time and a broken barrier would look sound.
  */
@@ -33,8 +41,13 @@ static void random_delay(struct rank *rank)
 static void enter(struct rank *rank, uint32_t comm)
 {
 	_Atomic uint64_t *stamp = &rank->state->entered[comm];
+	uint64_t entered = atomic_load_explicit(stamp, memory_order_relaxed) + 1;
 
-	atomic_store(stamp, atomic_load_explicit(stamp, memory_order_relaxed) + 1);
+	atomic_store(stamp, entered);
+	if (rank->shared->bell < 0)
+		return;
+	bell_ring(rank->shared);
+	stamp_await(rank->shared, rank->rank, comm, entered);
 }
 
 static void note_violation(struct rank *rank, uint32_t comm, uint32_t missing)
