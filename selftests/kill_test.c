@@ -154,6 +154,8 @@ static void receive(struct team_member *me)
 		pause();
 	atomic_store(&received->error[me->rank], collq_start_wait(request, 0));
 	atomic_store(&received->returned_ns[me->rank], raw_now());
+	/* Or else one that leaves would be news in itself. */
+	team_meet(me);
 	collq_request_free(request);
 }
 
