@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2317 # functions and rc are used by name
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# barrier_tool.sh - what the tests of collq-barrier share: running it, looking at
+# barrier_tool.sh - what tests of the tools share: running collq-barrier, looking at
 # what it printed, and TAP
 set -uo pipefail
 

@@ -190,8 +190,11 @@ static void finish_queue(struct queue *queue)
 
 	queue->group = group_of(queue);
 	if (!queue->next && endpoint && endpoint->peer &&
-	    endpoint->peer->context->nr_queues == 1)
+	    endpoint->peer->context->nr_queues == 1) {
 		queue->next = endpoint->peer->context->queues;
+		if (queue->next->rank == NO_RANK)
+			queue->next->rank = endpoint->info.create.peer;
+	}
 	if (queue->rank == NO_RANK && endpoint && endpoint->peer)
 		queue->rank = endpoint->peer->info.create.peer;
 }
