@@ -155,6 +155,8 @@ int raw_describe(int fd, __u32 id, void *info, __u32 info_size)
 	return raw_ioctl(fd, IB_COLLQ_OBJECT_DESCRIBE, &describe);
 }
 
+__u8 raw_ack_timeout = 16;
+
 struct ib_collq_endpoint_create raw_endpoint_attr(__u32 kind)
 {
 	return (struct ib_collq_endpoint_create) {
@@ -162,7 +164,7 @@ struct ib_collq_endpoint_create raw_endpoint_attr(__u32 kind)
 		.peer = 42,
 		.port = 1,
 		.gid_index = 1,
-		.timeout = 16,
+		.timeout = raw_ack_timeout,
 		.retry_cnt = 6,
 		.rnr_retry = 7,
 		.send_capacity = RAW_CAPACITY,

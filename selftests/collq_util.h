@@ -62,6 +62,8 @@ int raw_query(int fd, struct ib_collq_query *query);
 /* Objects */
 int raw_destroy(int fd, __u32 id);
 int raw_describe(int fd, __u32 id, void *info, __u32 info_size);
+/* The timeout that endpoints get: how long they linger is in proportion. */
+extern __u8 raw_ack_timeout;
 struct ib_collq_endpoint_create raw_endpoint_attr(__u32 kind);
 int raw_endpoint_create(int fd, struct ib_collq_endpoint_create *attr);
 int raw_endpoint_connect(int fd, __u32 endpoint, const __u8 *address);
