@@ -36,7 +36,7 @@ KSFT_DIR ?= $(shell tools/ksrc source)/tools/testing/selftests
 
 export prefix DESTDIR
 
-.PHONY: all module lib tools selftests run check check-long soak bench-virtual style docs deps install install-module clean help
+.PHONY: all module lib tools selftests run check check-long fuzz soak bench-virtual style docs deps install install-module clean help
 .DEFAULT_GOAL := all
 
 all: module lib tools
@@ -77,8 +77,15 @@ check-long:
 			status=1; \
 	done; exit $$status
 
-# For a while: MINUTES=; what happens: SEED=.
+# For a while: MINUTES=, OPS=; what happens: SEED=.
 MINUTES ?= 10
+OPS     ?= 1000000
+# The module goes afterwards: nothing may hold it.
+fuzz: all selftests
+	tools/vm --kernel debug --timeout $$(($(OPS) / 20 + 1800)) -- \
+		'selftests/fuzz_ioctl --ops $(OPS) $(if $(SEED),--seed $(SEED)) &&' \
+		modprobe -r ib_collq
+
 soak: all selftests
 	tools/vm --timeout $$(($(MINUTES) * 60 + 900)) -- \
 		selftests/soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
@@ -123,6 +130,7 @@ help:
 	@echo '                on a debug kernel, too'
 	@echo 'make check-long all tests for the VM on the debug kernel, on that which finds data'
 	@echo '                races, and with coverage of the module counted; takes hours'
+	@echo 'make fuzz       fuzz the ioctls on the debug kernel: OPS=1000000 of them, from SEED='
 	@echo 'make soak       barriers, kills and unplugs at random for MINUTES=10, from SEED='
 	@echo 'make bench-virtual   barriers of 2..64 processes in virtual time, 5 runs'
 	@echo 'make style      only the checks of style'
