@@ -38,7 +38,7 @@ enum record_type {
 	RECORD_ALIVE,		/* nothing new, but all is well */
 };
 
-/* A row, as a worker must know it; *this size and version of ours must be its too */
+/* A row, as a worker must know it; of the same size and version of the tool */
 struct start {
 	uint32_t size;
 	char version[28];
@@ -51,6 +51,7 @@ struct start {
 	uint32_t communicators;
 	uint32_t drop_wait;
 	uint32_t seed;
+	uint32_t leave;
 	char device[64];	/* empty: as the library likes */
 };
 

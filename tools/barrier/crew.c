@@ -326,13 +326,14 @@ bool crew_await(struct crew *crew, enum phase phase, const char *what)
 	return true;
 }
 
-bool crew_await_exit(struct crew *crew)
+bool crew_await_exit(struct crew *crew, const char *what)
 {
 	uint64_t last = UINT64_MAX, since = now_ms();
 
 	while (crew->nr_left) {
-		if (!all_well(crew, true, "ending", &last, &since))
+		if (!all_well(crew, true, what, &last, &since))
 			return false;
+		progress_show(what, steps_of(crew, hindmost(crew)), crew->nr_steps);
 	}
 	return true;
 }

@@ -43,7 +43,7 @@ bool crew_start_all(struct crew *crew, const struct options *options, struct sha
  * any more.
  */
 bool crew_await(struct crew *crew, enum phase phase, const char *what);
-bool crew_await_exit(struct crew *crew);
+bool crew_await_exit(struct crew *crew, const char *what);
 
 /* A gate or a flag, on all hosts. */
 void crew_open_gate(struct crew *crew, enum phase phase);

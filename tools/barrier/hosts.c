@@ -73,6 +73,7 @@ static void put_start(const struct hosts *hosts, struct link *link, uint32_t alg
 		.communicators = options->communicators,
 		.drop_wait = options->drop_wait,
 		.seed = options->seed,
+		.leave = options->leave,
 	};
 
 	strncpy(start.version, TOOL_VERSION, sizeof(start.version) - 1);
@@ -249,7 +250,7 @@ static bool take(struct hosts *hosts, uint32_t i, const struct record *record, c
 	}
 }
 
-static bool lost(const struct hosts *hosts, uint32_t i)
+static bool gone(const struct hosts *hosts, uint32_t i)
 {
 	const struct link *link = &hosts->links[i];
 
@@ -289,7 +290,7 @@ static bool look(struct hosts *hosts)
 			complain("host %s: no sense in record %u", link->name, record.type);
 			return false;
 		}
-		if (lost(hosts, i))
+		if (gone(hosts, i))
 			return false;
 	}
 	/* What has come of that should not wait for the next time. */

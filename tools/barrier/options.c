@@ -43,6 +43,7 @@ static const char usage[] =
 "  --json               print JSON instead of a table\n"
 "  --demo               ranks 2,4,8,16, all algorithms, two communicators; receiver-not-\n"
 "                       ready errors or a wrong number of messages are failures as well\n"
+"  --leave              exit right after the last verified barrier; nothing is measured\n"
 "  --seed S             seed of the random delays (differs from run to run)\n"
 "  --timeout SECONDS    give up if no rank gets on for so long (60)\n"
 "  --drop-wait RANK     leave one WAIT out of this rank's graph, to test the checker\n"
@@ -61,6 +62,7 @@ enum option_value {
 	OPTION_HOSTS,
 	OPTION_JSON,
 	OPTION_DEMO,
+	OPTION_LEAVE,
 	OPTION_SEED,
 	OPTION_TIMEOUT,
 	OPTION_DROP_WAIT,
@@ -78,6 +80,7 @@ static const struct option long_options[] = {
 	{ "hosts",		required_argument,	NULL, OPTION_HOSTS },
 	{ "json",		no_argument,		NULL, OPTION_JSON },
 	{ "demo",		no_argument,		NULL, OPTION_DEMO },
+	{ "leave",		no_argument,		NULL, OPTION_LEAVE },
 	{ "seed",		required_argument,	NULL, OPTION_SEED },
 	{ "timeout",		required_argument,	NULL, OPTION_TIMEOUT },
 	{ "drop-wait",		required_argument,	NULL, OPTION_DROP_WAIT },
@@ -213,6 +216,9 @@ static void parse_option(struct options *options, int option)
 		break;
 	case OPTION_DEMO:
 		options->demo = true;
+		break;
+	case OPTION_LEAVE:
+		options->leave = true;
 		break;
 	case OPTION_SEED:
 		options->seed = parse_number("--seed", optarg, 0, UINT32_MAX);

@@ -31,6 +31,7 @@ struct options {
 	uint32_t own_host;		/* which of these this one is, or NO_HOST */
 	bool json;
 	bool demo;
+	bool leave;
 };
 
 /* Doesn't return where there is nothing to do: help, version, usage errors. */

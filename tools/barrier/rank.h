@@ -23,6 +23,7 @@ struct rank {
 	uint32_t nr;
 	uint32_t algorithm;
 	unsigned short random[3];	/* of nrand48() */
+	uint64_t max_delay_ns;
 	struct collq_context *context;
 	struct oob oob[NR_COMMS];
 	struct collq_comm *comms[NR_COMMS];

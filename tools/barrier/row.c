@@ -149,6 +149,8 @@ static bool phases(struct row *row)
 	    !read_counters(row, &row->at_start))
 		return false;
 	crew_open_gate(&row->crew, PHASE_CONNECTED);
+	if (row->options->leave)
+		return crew_await_exit(&row->crew, "verifying");
 	if (!crew_await(&row->crew, PHASE_VERIFIED, "verifying"))
 		return false;
 	witness_fade();
@@ -156,7 +158,7 @@ static bool phases(struct row *row)
 	if (!crew_await(&row->crew, PHASE_TIMED, "timing") || !counted_phase(row))
 		return false;
 	crew_open_gate(&row->crew, PHASE_FINISHED);
-	return crew_await_exit(&row->crew);
+	return crew_await_exit(&row->crew, "ending");
 }
 
 static void count_violations(struct row *row)
@@ -231,6 +233,8 @@ static enum row_end judge(struct row *row)
 	odd |= syscalls_differ(row);
 	if (row->result->violations)
 		progress_end("%" PRIu64 " violations", row->result->violations);
+	else if (row->options->leave)
+		progress_end("no violation");
 	else
 		progress_end("no violation, median %.1f us", row->result->latency_median);
 	return row->result->violations || (odd && row->options->demo) ? ROW_BAD : ROW_GOOD;
@@ -242,7 +246,7 @@ static enum row_end run_with_memory(struct row *row, uint32_t algorithm)
 	int rc;
 
 	if (crew_start_all(&row->crew, row->options, row->shared, algorithm) && phases(row)) {
-		rc = set_latency(row);
+		rc = row->options->leave ? 0 : set_latency(row);
 		if (rc)
 			complain("%s", strerror(-rc));
 		else
@@ -265,6 +269,9 @@ enum row_end row_run(const struct options *options, uint32_t ranks, uint32_t alg
 		.iterations = options->iterations,
 		.syscalls_per_barrier = NAN,
 		.messages_per_barrier = NAN,
+		.latency_min = NAN,
+		.latency_median = NAN,
+		.latency_p99 = NAN,
 	};
 	row.shared = shared_map(ranks, options->iterations);
 	if (!row.shared) {

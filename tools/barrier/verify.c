@@ -27,15 +27,33 @@
 
 #include "rank.h"
 
-#define MAX_DELAY_NS		400000
+#define MIN_MAX_DELAY_NS	400000
+#define MAX_MAX_DELAY_NS	40000000
+#define NS_PER_S		UINT64_C(1000000000)
 
-/* Half of the time none at all, else up to 0.4 ms, asleep. */
+/* Half of the time none at all, else up to 0.4 ms or more, asleep. */
 static void random_delay(struct rank *rank)
 {
-	struct timespec delay = { .tv_nsec = nrand48(rank->random) % MAX_DELAY_NS };
+	uint64_t max = rank->max_delay_ns ? rank->max_delay_ns : MIN_MAX_DELAY_NS;
+	struct timespec delay = { .tv_nsec = nrand48(rank->random) % max };
 
 	if (nrand48(rank->random) & (1 << 20))
 		nanosleep(&delay, NULL);
+}
+
+/* To be confirmed takes a while, in which the late catch up: so be later than that. */
+static void confirm(struct rank *rank, uint32_t comm, uint64_t entered)
+{
+	struct timespec from, to;
+	uint64_t ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	bell_ring(rank->shared);
+	stamp_await(rank->shared, rank->rank, comm, entered);
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	ns = 4 * ((to.tv_sec - from.tv_sec) * NS_PER_S + to.tv_nsec - from.tv_nsec);
+	rank->max_delay_ns = ns < MIN_MAX_DELAY_NS ? MIN_MAX_DELAY_NS :
+			     ns > MAX_MAX_DELAY_NS ? MAX_MAX_DELAY_NS : ns;
 }
 
 static void enter(struct rank *rank, uint32_t comm)
@@ -44,10 +62,8 @@ static void enter(struct rank *rank, uint32_t comm)
 	uint64_t entered = atomic_load_explicit(stamp, memory_order_relaxed) + 1;
 
 	atomic_store(stamp, entered);
-	if (rank->shared->bell < 0)
-		return;
-	bell_ring(rank->shared);
-	stamp_await(rank->shared, rank->rank, comm, entered);
+	if (rank->shared->bell >= 0)
+		confirm(rank, comm, entered);
 }
 
 static void note_violation(struct rank *rank, uint32_t comm, uint32_t missing)

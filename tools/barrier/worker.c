@@ -8,6 +8,7 @@
  * told, it ends. If the tool goes away, so do it and its ranks.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -200,6 +201,7 @@ static int start_ranks(struct worker *worker)
 		.communicators = start->communicators,
 		.drop_wait = start->drop_wait,
 		.seed = start->seed,
+		.leave = start->leave,
 	};
 	worker->known = calloc(start->nr, sizeof(*worker->known));
 	worker->shared = shared_map(start->ranks, start->iterations);
@@ -234,7 +236,8 @@ int worker_main(void)
 	static struct worker worker;
 	int rc;
 
-	crew_block_signals();
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);
 	rc = link_standard(&worker.link);
 	if (!rc)
 		rc = read_start(&worker);
