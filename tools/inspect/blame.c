@@ -160,7 +160,8 @@ static struct end walk(const struct queue *queue)
 		step = !step;
 		if (queue != slow)
 			continue;
-		start = lowest = queue;
+		start = queue;
+		lowest = queue;
 		for (queue = queue->next; queue != start; queue = queue->next) {
 			if (queue < lowest)
 				lowest = queue;

@@ -11,8 +11,12 @@
 
 #include "process.h"
 
+/* Members 3 and 22 of the line; see proc(5) */
+#define TO_NEXT_6		" %*s %*s %*s %*s %*s %*s"
+#define STATE_AND_START		" %c" TO_NEXT_6 TO_NEXT_6 TO_NEXT_6 " %llu"
+
 /* Rounding of the clocks, in seconds */
-#define TOLERANCE	1.0
+#define TOLERANCE		1.0
 
 static double process_age(unsigned long long start_ticks)
 {
@@ -49,8 +53,7 @@ const char *process_state(uint32_t pid, double context_age)
 	if (!pid)
 		return "unknown";
 	stat = read_stat(pid, line, sizeof(line));
-	if (!stat || sscanf(stat, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
-			    "%*d %*d %*d %*d %llu", &state, &start) != 2)
+	if (!stat || sscanf(stat, STATE_AND_START, &state, &start) != 2)
 		return "ended";
 	if (process_age(start) + TOLERANCE < context_age)
 		return "ended";

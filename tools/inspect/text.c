@@ -126,8 +126,9 @@ static void print_endpoint(const struct endpoint *endpoint)
 	       name_of_endpoint_state(info->state));
 	if (info->error)
 		printf(" (%s)", strerror(-info->error));
-	printf("  sends %" PRIu64 " (%" PRIu64 " known to have arrived) messages %" PRIu64 " dropped %" PRIu64,
-	       (uint64_t)info->sends, (uint64_t)info->sends_done, (uint64_t)info->messages,
+	printf("  sends %" PRIu64 " acknowledged %" PRIu64, (uint64_t)info->sends,
+	       (uint64_t)info->sends_done);
+	printf(" messages %" PRIu64 " dropped %" PRIu64, (uint64_t)info->messages,
 	       (uint64_t)info->dropped);
 	if (endpoint->peer) {
 		printf("  peer %s context %u endpoint %u",
@@ -190,8 +191,8 @@ static void print_reason(const struct blame *blame)
 		printf("what it waits for can't be seen from here (%s)", address);
 		break;
 	case REASON_UNDER_WAY:
-		printf("what it has sent from queue %u is under way, or lost, or never was asked "
-		       "of it", queue->info.id);
+		printf("what its queue %u was to send is under way, lost, or not in its graph",
+		       queue->info.id);
 		break;
 	case REASON_RUNNING:
 		printf("its queue %u is between two tasks", queue->info.id);
@@ -230,7 +231,8 @@ static void print_blame(const struct snapshot *snapshot, const struct blame *bla
 		putchar(')');
 	}
 	printf(" holds up %u other%s for %s: ", blame->nr_victims,
-	       blame->nr_victims > 1 ? "s" : "", period(snapshot_age(snapshot, blame->since), text));
+	       blame->nr_victims > 1 ? "s" : "",
+	       period(snapshot_age(snapshot, blame->since), text));
 	print_reason(blame);
 	putchar('\n');
 }

@@ -29,6 +29,17 @@ static void print_table(void)
 	}
 }
 
+/* What isn't UTF-8 in the environment has no place in JSON: it is null there. */
+static json_t *json_variable(const struct collq_variable *variable)
+{
+	return json_pack("{s:s, s:o, s:s, s:s, s:s}",
+			 "name", variable->name,
+			 "value", json_string(variable->value) ?: json_null(),
+			 "source", variable->source,
+			 "default", variable->preset,
+			 "description", variable->description);
+}
+
 static int print_json(void)
 {
 	json_t *array = json_array();
@@ -36,15 +47,8 @@ static int print_json(void)
 	int rc = 0;
 	uint32_t i;
 
-	/* What isn't UTF-8 in the environment has no place in JSON: it is null there. */
 	for (i = 0; !rc && !collq_variable_get(i, &variable); i++)
-		rc = json_array_append_new(array,
-			json_pack("{s:s, s:o, s:s, s:s, s:s}",
-				  "name", variable.name,
-				  "value", json_string(variable.value) ?: json_null(),
-				  "source", variable.source,
-				  "default", variable.preset,
-				  "description", variable.description));
+		rc = json_array_append_new(array, json_variable(&variable));
 	if (!rc)
 		rc = json_dumpf(array, stdout, JSON_INDENT(2));
 	putchar('\n');
