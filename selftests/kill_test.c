@@ -64,7 +64,7 @@ FIXTURE_TEARDOWN(dead)
 TEST_F_TIMEOUT(dead, in_a_barrier, LIMIT_S)
 {
 	static uint64_t times[MAX_ROUNDS * RANKS];
-	uint32_t round, rounds = chance_number("COLLQ_KILL_ROUNDS", 100), i, nr = 0;
+	uint32_t round, rounds = chance_number("COLLQ_KILL_ROUNDS", 30), i, nr = 0;
 	uint64_t passed = 0, chance = chance_begin("dead in a barrier");
 	struct kill_result result;
 	static struct usage before;
