@@ -122,6 +122,10 @@ qemu_args() {
 	append+=" log_buf_len=16M mitigations=off tsc=reliable collq.host=$1"
 	# On a busy host the kernel finds that its timer doesn't tick, and gives up.
 	append+=" no_timer_check"
+	# A busy machine may leave the guest without a processor for a while, which is
+	# no fault of the guest's; one that really hangs still does after a minute or two.
+	append+=" watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120"
+	append+=" workqueue.watchdog_thresh=120"
 	if [ "$flavour" = stock ]; then
 		append+=" loglevel=5"
 	else
