@@ -264,7 +264,7 @@ static void say(uint32_t round, const struct usage *now)
 }
 
 /* What a faulty kernel might do, to show that it would be seen. */
-static void leak(enum leak what)
+static void leave_queues(enum leak what)
 {
 	struct raw_side side;
 	int i;
@@ -363,7 +363,7 @@ static bool soak(uint32_t minutes, enum leak what)
 	started = raw_now();
 	for (round = 0; raw_now() < started + minutes * 60000000000ULL || round <= WARM_UP_ROUNDS;
 	     round++) {
-		leak(what);
+		leave_queues(what);
 		if (!play_round(round, &chance) || !check(round, &before, &contexts_before)) {
 			complain("failed in round", round);
 			return false;
