@@ -13,7 +13,7 @@
 
 static void print_table(void)
 {
-	struct collq_variable variable;
+	struct collq_variable variable = { .size = sizeof(variable) };
 	int width = 0, length;
 	uint32_t i;
 
@@ -43,7 +43,7 @@ static json_t *json_variable(const struct collq_variable *variable)
 static int print_json(void)
 {
 	json_t *array = json_array();
-	struct collq_variable variable;
+	struct collq_variable variable = { .size = sizeof(variable) };
 	int rc = 0;
 	uint32_t i;
 
