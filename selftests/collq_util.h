@@ -39,16 +39,18 @@ __u64 raw_in_ms(unsigned int ms);
 void raw_nap(void);
 bool raw_asleep(pid_t tid);
 
-/* Whether a condition comes true within reasonable time. */
-#define RAW_EVENTUALLY(condition)					\
+/* Whether a condition comes true within some time, or within reasonable time. */
+#define RAW_WITHIN(ms, condition)					\
 ({									\
-	__u64 __until = raw_in_ms(RAW_PATIENCE_MS);			\
+	__u64 __until = raw_in_ms(ms);					\
 	bool __met;							\
 									\
 	while (!(__met = !!(condition)) && raw_now() < __until)		\
 		raw_nap();						\
 	__met;								\
 })
+
+#define RAW_EVENTUALLY(condition)	RAW_WITHIN(RAW_PATIENCE_MS, condition)
 
 /* The device */
 #define RAW_DEVICE		"rxe0"

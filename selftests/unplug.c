@@ -24,6 +24,12 @@
 
 #define RANKS		6
 
+/*
+ * Removal is much work, and kernels that check what they do may take a while.
+ * Beyond it somebody hangs.
+ */
+#define PATIENCE_MS	120000
+
 /* What a rank is at */
 #define BUSY		1
 #define LOST		2
@@ -64,7 +70,7 @@ static void check_loss(struct team_member *me, int err, int fd)
 {
 	if (!may_fail_first(err))
 		CHECK_IS(-ENODEV, err);
-	CHECK(RAW_EVENTUALLY(raw_query(fd, &(struct ib_collq_query) {}) == -ENODEV));
+	CHECK(RAW_WITHIN(PATIENCE_MS, raw_query(fd, &(struct ib_collq_query) {}) == -ENODEV));
 }
 
 /* Whatever is asked of a descriptor. */
@@ -94,7 +100,8 @@ static void lose(struct team_member *me, uint32_t thread)
 	atomic_store(&scene->at[me->rank][thread], LOST);
 	/* The others go before there's a new device. */
 	if (me->rank % 2)
-		CHECK(RAW_EVENTUALLY(atomic_load(&scene->back)));
+		CHECK(RAW_WITHIN(PATIENCE_MS, atomic_load(&scene->back) ||
+				 atomic_load(&me->team->failed)));
 }
 
 static void lose_pair(struct team_member *me, struct raw_side *a, struct raw_side *b)
@@ -355,6 +362,12 @@ static const char *const commands[UNPLUG_WAYS] = {
 	[UNPLUG_MODULE] = "rmmod rdma_rxe",
 };
 
+/* Only what was loaded has a count of who uses it. */
+bool unplug_possible(uint32_t way)
+{
+	return way != UNPLUG_MODULE || !access("/sys/module/rdma_rxe/refcnt", F_OK);
+}
+
 static bool run(const char *command)
 {
 	if (!system(command))
@@ -393,7 +406,7 @@ static const char *act(struct team *team)
 	uint64_t begin;
 	bool gone;
 
-	if (!RAW_EVENTUALLY(all_at(BUSY) || atomic_load(&team->failed)))
+	if (!RAW_WITHIN(PATIENCE_MS, all_at(BUSY) || atomic_load(&team->failed)))
 		return "not all are busy";
 	nanosleep(&delay, NULL);
 	begin = raw_now();
@@ -401,7 +414,7 @@ static const char *act(struct team *team)
 	took_ns = raw_now() - begin;
 	if (!gone)
 		return "the device doesn't go";
-	if (!RAW_EVENTUALLY(all_at(LOST) || atomic_load(&team->failed)))
+	if (!RAW_WITHIN(PATIENCE_MS, all_at(LOST) || atomic_load(&team->failed)))
 		return "not all have lost the device";
 	if (!unplug_undo())
 		return "no new device";

@@ -35,6 +35,14 @@ struct unplug_result {
 };
 
 /**
+ * unplug_possible() - whether there's this way
+ * @way: UNPLUG_*
+ *
+ * Return: false for a driver that is built in.
+ */
+bool unplug_possible(uint32_t way);
+
+/**
  * unplug_run() - do it
  * @plan: what is to happen
  * @result: out: what came of it

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "usage.h"
 
@@ -93,6 +94,11 @@ bool usage_read(struct usage *usage)
 	return read_slabs(usage) && read_resources(usage);
 }
 
+bool usage_is_exact(void)
+{
+	return access("/sys/kernel/debug/kmemleak", F_OK);
+}
+
 bool usage_quiet(void)
 {
 	static struct usage now;
@@ -138,11 +144,12 @@ static unsigned int slab_growth(const struct usage *before, const struct usage *
 unsigned int usage_growth(const struct usage *before, int rounds, bool say)
 {
 	static struct usage now;
-	unsigned int leaks;
+	unsigned int leaks = 0;
 
 	if (!usage_read(&now))
 		return 1;
-	leaks = slab_growth(before, &now, rounds, say);
+	if (usage_is_exact())
+		leaks += slab_growth(before, &now, rounds, say);
 	/* A page each round. */
 	leaks += now.vmalloc - before->vmalloc > rounds * 4 / TOLERATED + SPARE_KIB;
 	leaks += now.percpu - before->percpu > rounds / TOLERATED;

@@ -55,6 +55,16 @@ struct usage {
 bool usage_read(struct usage *usage);
 
 /**
+ * usage_is_exact() - whether memory that was freed counts as free
+ *
+ * KASAN keeps it for a while, up to a part of all memory. Then growth of memory
+ * isn't looked at: that kernel has kmemleak.
+ *
+ * Return: whether it does.
+ */
+bool usage_is_exact(void);
+
+/**
  * usage_quiet() - nothing of the module is in use
  *
  * Return: whether there's no queue pair but the device's own (GSI), no
