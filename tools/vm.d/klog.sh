@@ -91,11 +91,14 @@ klog_asked() {
 }
 
 # klog_report FILE: print the bad lines of a log, each with what follows it
-# (a trace is 30 to 60 lines); false if there are none.
+# (a trace is 30 to 60 lines), as far as anybody would read; false if there are
+# none.  The log is read to its end: who stops before that breaks the pipe, which
+# "pipefail" takes for a log without a fault.
 klog_report() {
-	local pattern
+	local pattern found
 	pattern=$(IFS='|'; echo "${klog_bad[*]}")
-	klog_ours "$1" | klog_asked | grep -a -E -A 60 -m 20 -- "$pattern"
+	found=$(klog_ours "$1" | klog_asked | grep -a -E -A 60 -- "$pattern") || return
+	head -n 1200 <<<"$found"
 }
 
 # klog_where FILE MODULE: for each place in ib_collq that the file's traces name, the
