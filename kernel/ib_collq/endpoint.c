@@ -390,8 +390,8 @@ static void collq_endpoint_init(struct collq_endpoint *ep,
 		ep->recv_depth += COLLQ_CONTROL_RECVS + COLLQ_REPOST_BATCH;
 		ep->send_depth += COLLQ_CONTROL_SENDS;
 	} else {
-		/* A probe, and the last operation before lingering. */
-		ep->send_depth += 2;
+		/* The last operation before lingering. */
+		ep->send_depth += 1;
 	}
 
 	ep->recv_cqe.done = collq_endpoint_recv_done;

@@ -22,7 +22,7 @@ struct collq_verbs;
 #define COLLQ_REPOST_BATCH	8
 
 /* What the kernel itself may send and receive on a signal endpoint. */
-#define COLLQ_CONTROL_SENDS	3	/* a probe, an ABORT, and CLOSE */
+#define COLLQ_CONTROL_SENDS	2	/* an ABORT, and CLOSE */
 #define COLLQ_CONTROL_RECVS	2
 
 /**

@@ -198,7 +198,9 @@ static bool collq_endpoint_expects_ack(const struct collq_endpoint *ep)
  * @ep: the endpoint
  *
  * Does so if it's time, and nothing under way does it already: a send that
- * completes visibly. Any context but hardirq.
+ * completes visibly. It takes a slot of the application's, of which half are free
+ * then: no more than that many sends in a row complete unseen. Any context but
+ * hardirq.
  */
 void collq_endpoint_probe(struct collq_endpoint *ep)
 {
