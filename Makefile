@@ -71,11 +71,10 @@ check:
 check-long:
 	@tools/deps
 	+@$(MAKE) --no-print-directory all selftests
-	@status=0; export COLLQ_TEST_LONG=1 COLLQ_KILL_ROUNDS=200 COLLQ_UNPLUG_ROUNDS=100 \
-		COLLQ_LEAK_PAIRS=10000 COLLQ_TEST_LIMIT=3000; \
-	selftests/run --only '^(hosts|kill|unplug|leak)_test$$' \
+	@status=0; \
+	COLLQ_TEST_LONG=1 COLLQ_KILL_ROUNDS=200 COLLQ_UNPLUG_ROUNDS=100 COLLQ_LEAK_PAIRS=10000 \
+	COLLQ_TEST_LIMIT=3000 selftests/run --only '^(hosts|kill|unplug|leak)_test$$' \
 		--logs "$$(mktemp -d /tmp/collq-logs.XXXXXX)" || status=1; \
-	unset COLLQ_KILL_ROUNDS COLLQ_UNPLUG_ROUNDS COLLQ_LEAK_PAIRS COLLQ_TEST_LIMIT; \
 	for kernel in debug kcsan coverage; do \
 		echo "The $$kernel kernel:"; \
 		selftests/run --kernel $$kernel --logs "$$(mktemp -d /tmp/collq-logs.XXXXXX)" || \

@@ -148,6 +148,7 @@ int raw_pair_open(struct raw_side *a, struct raw_side *b);
 void raw_pair_close(struct raw_side *a, struct raw_side *b);
 int raw_pair_add_messages(struct raw_side *a, struct raw_side *b);
 int raw_pair_barrier(struct raw_side *a, struct raw_side *b);
+int raw_try_new_pair(void);
 struct ib_collq_endpoint_info raw_endpoint_info(int fd, __u32 endpoint);
 
 #endif /* COLLQ_UTIL_H */

@@ -54,18 +54,6 @@ FIXTURE_TEARDOWN(remove)
 		TH_LOG("no device any more");
 }
 
-/* Two contexts that were just opened can do what they are for. */
-static int try_new_pair(void)
-{
-	struct raw_side a, b;
-	int err = raw_pair_open(&a, &b);
-
-	if (!err)
-		err = raw_pair_barrier(&a, &b);
-	raw_pair_close(&a, &b);
-	return err;
-}
-
 /* At once when nobody does, though endpoints still linger. */
 TEST_F(remove, module)
 {
@@ -81,7 +69,7 @@ TEST_F(remove, module)
 	EXPECT_GT(0, raw_open());
 
 	ASSERT_EQ(0, system("modprobe ib_collq"));
-	EXPECT_EQ(0, try_new_pair());
+	EXPECT_EQ(0, raw_try_new_pair());
 }
 
 /* The instance is drawn when the module is loaded. */
@@ -144,7 +132,7 @@ TEST_F(remove, device)
 	struct sleeper submission, ring;
 	struct raw_ring other;
 
-	ASSERT_EQ(0, try_new_pair());
+	ASSERT_EQ(0, raw_try_new_pair());
 	ASSERT_EQ(0, raw_ring_create(self->a.fd, 1, &other));
 	ASSERT_EQ(0, raw_submit(self->a.fd, self->a.queue, self->a.graph, 1, 0, NULL));
 	ASSERT_EQ(0, raw_submit(self->a.fd, self->a.queue, self->a.graph, 2, 0, NULL));
@@ -181,11 +169,11 @@ TEST_F(remove, device_and_add_it_again)
 	ASSERT_EQ(0, delete_device());
 	ASSERT_EQ(0, add_device());
 	ASSERT_TRUE(RAW_EVENTUALLY(raw_node()[0]));
-	EXPECT_EQ(0, try_new_pair());
+	EXPECT_EQ(0, raw_try_new_pair());
 	EXPECT_EQ(-ENODEV, raw_query(self->a.fd, &query));
 	EXPECT_EQ(EWOULDBLOCK, unload());
 	raw_pair_close(&self->a, &self->b);
-	EXPECT_EQ(0, try_new_pair());
+	EXPECT_EQ(0, raw_try_new_pair());
 	EXPECT_EQ(0, unload());
 }
 

@@ -387,18 +387,6 @@ bool unplug_undo(void)
 	return raw_node()[0] || run("rdma link add rxe0 type rxe netdev d0");
 }
 
-/* Two contexts that were just opened can do what they are for. */
-static int try_new_pair(void)
-{
-	struct raw_side a, b;
-	int err = raw_pair_open(&a, &b);
-
-	if (!err)
-		err = raw_pair_barrier(&a, &b);
-	raw_pair_close(&a, &b);
-	return err;
-}
-
 /* Takes it away, when all are at it, and brings another one: what went wrong. */
 static const char *act(struct team *team)
 {
@@ -418,7 +406,7 @@ static const char *act(struct team *team)
 		return "not all have lost the device";
 	if (!unplug_undo())
 		return "no new device";
-	return RAW_EVENTUALLY(!try_new_pair()) ? NULL : "the new device is of no use";
+	return RAW_EVENTUALLY(!raw_try_new_pair()) ? NULL : "the new device is of no use";
 }
 
 static void unplug(struct team *team, const pid_t pids[])

@@ -164,12 +164,10 @@ void collq_context_detach(struct collq_context *ctx)
 
 	mutex_lock(&ctx->mutex);
 	if (ctx->verbs) {
-		for (i = 0; i < ARRAY_SIZE(order); i++) {
+		for (i = 0; i < ARRAY_SIZE(order); i++)
 			collq_object_destroy_type(ctx, order[i]);
-			/* Without a queue nobody asks for it again. */
-			if (order[i] == IB_COLLQ_OBJECT_QUEUE)
-				collq_probe_stop(&ctx->probe);
-		}
+		/* Without a queue nobody asks for it again. */
+		collq_probe_stop(&ctx->probe);
 		collq_verbs_put(ctx->verbs);
 		ctx->verbs = NULL;
 	}

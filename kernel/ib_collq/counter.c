@@ -265,15 +265,21 @@ void collq_counter_bind(struct collq_counter *counter,
 	spin_unlock_bh(&counter->lock);
 }
 
+/* Under the context's claim lock, with which graphs begin to run. */
+static bool collq_counter_claimed(const struct collq_counter *counter)
+{
+	lockdep_assert_held(&counter->obj.ctx->claim_lock);
+	return counter->claimant && atomic_read(&counter->claimant->runs);
+}
+
 /* The opposite; -EBUSY while a graph that waits here runs. */
 int collq_counter_unbind(struct collq_counter *counter)
 {
 	struct collq_context *ctx = counter->obj.ctx;
 	int err = 0;
 
-	/* Under this lock graphs begin to run. */
 	spin_lock_bh(&ctx->claim_lock);
-	if (counter->claimant && atomic_read(&counter->claimant->runs))
+	if (collq_counter_claimed(counter))
 		err = -EBUSY;
 	else
 		collq_counter_bind(counter, NULL, 0);
@@ -288,7 +294,7 @@ bool collq_counter_busy(struct collq_counter *counter)
 	bool busy;
 
 	spin_lock_bh(&ctx->claim_lock);
-	busy = counter->claimant && atomic_read(&counter->claimant->runs);
+	busy = collq_counter_claimed(counter);
 	spin_unlock_bh(&ctx->claim_lock);
 	return busy;
 }

@@ -151,7 +151,7 @@ static bool collq_linger_possible(const struct collq_endpoint *ep)
 static unsigned int *collq_linger_nr_of_user(struct collq_linger_list *list,
 					     const struct collq_endpoint *ep)
 {
-	return &list->nr_of_user[hash_32(__kuid_val(ep->verbs->uid),
+	return &list->nr_of_user[hash_32(__kuid_val(ep->obj.ctx->uid),
 					 COLLQ_LINGER_USER_BITS)];
 }
 

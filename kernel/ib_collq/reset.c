@@ -66,9 +66,10 @@ static int collq_reset_rejoin(struct collq_endpoint *ep)
 	return err;
 }
 
-/* Nobody posts any more. True if the peer is to be told. */
-static int collq_reset_close(struct collq_endpoint *ep, bool *told)
+/* Nobody posts any more, and a peer that listens is told: 0 or -EBUSY. */
+static int collq_reset_close(struct collq_endpoint *ep)
 {
+	bool connected;
 	int err = 0;
 
 	spin_lock_bh(&ep->lock);
@@ -76,14 +77,11 @@ static int collq_reset_close(struct collq_endpoint *ep, bool *told)
 		err = -EBUSY;
 		goto out_unlock;
 	}
-	*told = ep->state == IB_COLLQ_ENDPOINT_CONNECTED;
+	connected = ep->state == IB_COLLQ_ENDPOINT_CONNECTED;
 	collq_endpoint_set_state(ep, IB_COLLQ_ENDPOINT_CLOSED, -ENOTCONN);
 	/* What had no room by now is dropped. */
 	collq_control_flush_aborts(ep);
-	if (*told) {
-		ep->resetting = true;
-		*told = collq_control_send_close(ep);
-	}
+	ep->resetting = connected && collq_control_send_close(ep);
 out_unlock:
 	spin_unlock_bh(&ep->lock);
 	return err;
@@ -129,7 +127,6 @@ int collq_endpoint_reset(struct collq_endpoint *ep)
 {
 	struct ib_collq_address address;
 	struct ib_qp *qp;
-	bool told = false;
 	int err;
 
 	lockdep_assert_held(&ep->obj.ctx->mutex);
@@ -145,11 +142,11 @@ int collq_endpoint_reset(struct collq_endpoint *ep)
 	err = collq_reset_rejoin(ep);
 	if (err)
 		goto err_destroy_qp;
-	err = collq_reset_close(ep, &told);
+	err = collq_reset_close(ep);
 	if (err)
 		goto err_destroy_qp;
 
-	if (told)
+	if (ep->resetting)
 		wait_var_event_timeout(&ep->retired, collq_reset_all_sent(ep),
 				       COLLQ_RESET_CLOSE);
 	collq_endpoint_kill(ep);

@@ -7,7 +7,6 @@
  * the last of them lets go of the protection domain. Removal of the device
  * waits for that.
  */
-#include <linux/cred.h>
 #include <linux/jiffies.h>
 #include <linux/slab.h>
 
@@ -47,7 +46,6 @@ struct collq_verbs *collq_verbs_create(struct collq_device *cd)
 	}
 
 	kref_init(&verbs->refs);
-	verbs->uid = current_euid();
 	verbs->device = collq_device_get(cd);
 	atomic_inc(&cd->nr_verbs);
 	return verbs;

@@ -4,7 +4,6 @@
 
 #include <linux/atomic.h>
 #include <linux/kref.h>
-#include <linux/uidgid.h>
 
 #include <rdma/ib_verbs.h>
 
@@ -19,7 +18,6 @@ struct collq_device;
  * @pd: the protection domain, never shared with another context
  * @handle: what the context is charged
  * @object: what the protection domain is charged
- * @uid: who opened the context
  * @nr_endpoints: queue pairs that exist
  * @nr_slots: slots of their send and receive queues, which drivers allocate
  *	without charging anybody
@@ -34,7 +32,6 @@ struct collq_verbs {
 	struct ib_pd *pd;
 	struct collq_charge handle;
 	struct collq_charge object;
-	kuid_t uid;
 	atomic_t nr_endpoints;
 	atomic_t nr_slots;
 	u32 port;

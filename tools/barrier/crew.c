@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "crew.h"
 #include "diagnose.h"
 #include "place.h"
@@ -43,14 +44,6 @@ void crew_block_signals(void)
 	sigaddset(&watched, SIGINT);
 	sigaddset(&watched, SIGTERM);
 	sigprocmask(SIG_BLOCK, &watched, &at_start);
-}
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * UINT64_C(1000) + now.tv_nsec / 1000000;
 }
 
 /* The signals that the parent takes its own way are the children's again. */

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "hosts.h"
 #include "place.h"
 #include "progress.h"
@@ -264,7 +265,7 @@ static bool gone(const struct hosts *hosts, uint32_t i)
 			 link->status);
 	else if (link->error)
 		complain("host %s: lost: %s", link->name, strerror(-link->error));
-	else if (link_now_ms() - link->heard_ms > SILENCE_MS)
+	else if (now_ms() - link->heard_ms > SILENCE_MS)
 		complain("host %s: lost: nothing heard for %d s", link->name, SILENCE_MS / 1000);
 	else
 		return false;
@@ -301,13 +302,13 @@ static bool look(struct hosts *hosts)
 
 bool hosts_serve(struct hosts *hosts, int ms)
 {
-	uint64_t end = link_now_ms() + ms, now = end - ms;
+	uint64_t end = now_ms() + ms, now = end - ms;
 
 	do {
 		bridge_sleep(hosts->shared, hosts->links, hosts->nr, end - now);
 		if (!look(hosts))
 			return false;
-		now = link_now_ms();
+		now = now_ms();
 	} while (now < end);
 	return true;
 }
@@ -331,7 +332,7 @@ bool hosts_next_end(struct hosts *hosts, uint32_t *rank, int *status)
 
 bool hosts_add_counters(struct hosts *hosts, struct counters *counters)
 {
-	uint64_t deadline = link_now_ms() + COUNTERS_MS;
+	uint64_t deadline = now_ms() + COUNTERS_MS;
 	uint32_t i;
 
 	/* A host that is none has no device of its own. */
@@ -344,7 +345,7 @@ bool hosts_add_counters(struct hosts *hosts, struct counters *counters)
 	hosts->nr_counters = 0;
 	hosts->counters = *counters;
 	hosts_put(hosts, RECORD_COUNT, 0);
-	while (hosts->nr_counters < hosts->nr && link_now_ms() < deadline) {
+	while (hosts->nr_counters < hosts->nr && now_ms() < deadline) {
 		if (!hosts_serve(hosts, SERVE_MS))
 			return false;
 	}
@@ -354,7 +355,7 @@ bool hosts_add_counters(struct hosts *hosts, struct counters *counters)
 
 void hosts_say_silent(const struct hosts *hosts)
 {
-	uint64_t now = link_now_ms();
+	uint64_t now = now_ms();
 	uint32_t i;
 
 	for (i = 0; i < hosts->nr; i++) {

@@ -14,24 +14,16 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../agent/client.h"
+#include "clock.h"
 #include "link.h"
 #include "shared.h"
 
 #define PIECE			(64U << 10)
 #define AGENT_PIECE		2048U
 #define MAX_RECORD		(sizeof(struct record) + MAX_BLOCK)
-
-uint64_t link_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * UINT64_C(1000) + now.tv_nsec / 1000000;
-}
 
 /* Room for so many bytes at the end. */
 static bool make_room(struct queue *queue, size_t bytes)
@@ -76,7 +68,7 @@ static void fail(struct link *link, int error)
 static void set_up(struct link *link, const char *name)
 {
 	*link = (struct link) { .name = name, .in = -1, .out = -1 };
-	link->heard_ms = link_now_ms();
+	link->heard_ms = now_ms();
 }
 
 int link_start(struct link *link, const char *host, char *const *argv)
@@ -221,7 +213,7 @@ static void take_in(struct link *link, const void *data, size_t bytes)
 {
 	if (!append(&link->incoming, data, bytes))
 		fail(link, -ENOMEM);
-	link->heard_ms = link_now_ms();
+	link->heard_ms = now_ms();
 }
 
 static void receive_from_agent(struct link *link)

@@ -67,6 +67,4 @@ int link_move(struct link *link);
 /* The next record and its data, which hold until the next link_move(). */
 bool link_next(struct link *link, struct record *record, const void **data);
 
-uint64_t link_now_ms(void);
-
 #endif

@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "progress.h"
 
 #define TERMINAL_INTERVAL_MS	100
@@ -25,14 +25,6 @@ static struct {
 	bool on_terminal;
 	bool line_open;
 } progress;
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * UINT64_C(1000) + now.tv_nsec / 1000000;
-}
 
 /* Whatever is printed next begins in an empty line. */
 static void clear_line(void)

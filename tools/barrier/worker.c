@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "bridge.h"
+#include "clock.h"
 #include "counters.h"
 #include "crew.h"
 #include "progress.h"
@@ -56,7 +57,7 @@ static void put(struct worker *worker, enum record_type type, uint32_t rank, uin
 	};
 
 	link_put(&worker->link, &record, data);
-	worker->spoken_ms = link_now_ms();
+	worker->spoken_ms = now_ms();
 }
 
 static void tell_latencies(struct worker *worker, uint32_t rank)
@@ -76,7 +77,7 @@ static void tell_state(struct worker *worker, uint32_t rank, struct known *known
 	struct rank_state *state = &worker->shared->rank[rank], copy;
 	uint32_t phase = atomic_load_explicit(&state->phase, memory_order_acquire);
 	uint64_t steps = atomic_load_explicit(&state->steps, memory_order_relaxed);
-	bool slowly = link_now_ms() - worker->spoken_ms >= STEPS_INTERVAL_MS;
+	bool slowly = now_ms() - worker->spoken_ms >= STEPS_INTERVAL_MS;
 
 	if (!always && phase == known->phase && state->error == known->error &&
 	    (steps == known->steps || !slowly))
@@ -122,7 +123,7 @@ static void tell_all(struct worker *worker)
 		tell_state(worker, rank, known, false);
 	}
 	tell_ends(worker);
-	if (link_now_ms() - worker->spoken_ms >= ALIVE_INTERVAL_MS)
+	if (now_ms() - worker->spoken_ms >= ALIVE_INTERVAL_MS)
 		put(worker, RECORD_ALIVE, 0, 0, NULL, 0);
 }
 
