@@ -170,6 +170,7 @@ TEST_F_TIMEOUT(lingering, of_users, 300)
 {
 	struct raw_side victim, other;
 
+	ASSERT_TRUE(leave_lingering(0, 1, &other));
 	ASSERT_TRUE(leave_lingering(1234, 1, &victim));
 	EXPECT_TRUE(qp_is_there(&victim));
 	ASSERT_TRUE(leave_lingering(1235, 1, &other));

@@ -234,10 +234,11 @@ static void collq_linger_limit(struct collq_linger_list *list,
 {
 	struct collq_endpoint *ep, *tmp;
 	unsigned int limit = READ_ONCE(collq_max_lingering);
-	unsigned int i, excess, *most = &list->nr_of_user[0];
+	unsigned int i, excess, *most;
 
 	while (list->nr > limit) {
 		excess = list->nr - limit;
+		most = &list->nr_of_user[0];
 		for (i = 1; i < ARRAY_SIZE(list->nr_of_user); i++) {
 			if (list->nr_of_user[i] > *most)
 				most = &list->nr_of_user[i];
