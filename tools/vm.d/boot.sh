@@ -123,16 +123,18 @@ qemu_args() {
 	# On a busy host the kernel finds that its timer doesn't tick, and gives up.
 	append+=" no_timer_check"
 	# A busy machine may leave the guest without a processor for a while, which is
-	# no fault of the guest's; one that really hangs still does after a minute or two.
+	# no fault of the guest's; one that really hangs still does after a minute or two,
+	# and ends then, rather than keep its caller waiting.
 	append+=" watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120"
 	append+=" workqueue.watchdog_thresh=120"
+	append+=" softlockup_panic=1 sysctl.kernel.hung_task_panic=1"
 	if [ "$flavour" = stock ]; then
 		append+=" loglevel=5"
 	else
 		# lockdep takes it for a fault that a warning ("hrtimer: interrupt took...")
 		# reaches a serial console from an interrupt, and is off from then on.  So
 		# the console is silent until a panic, which shows the log from its start.
-		append+=" loglevel=2 panic_print=0x20 softlockup_panic=1"
+		append+=" loglevel=2 panic_print=0x20"
 		append+=" kasan_multi_shot kunit.enable=1"
 	fi
 	qemu_base
