@@ -4,7 +4,7 @@
  * vanishes without a word. All others hear of it in time, those included that
  * only wait to receive and those that aren't next to it; nothing is left behind.
  *
- * COLLQ_KILL_ROUNDS is how many ranks are killed (100).
+ * COLLQ_KILL_ROUNDS is how many ranks are killed (30).
  */
 #include <errno.h>
 #include <signal.h>

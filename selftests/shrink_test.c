@@ -14,7 +14,7 @@
 #include "kill.h"
 
 #define RANKS		8
-#define LIMIT_S		1200
+#define LIMIT_S		2900
 #define GO_ON		1000
 
 FIXTURE(shrink) {
