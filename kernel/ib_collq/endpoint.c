@@ -5,9 +5,8 @@
  * Life: created with a queue pair in RESET (NEW); connected once, with the
  * peer's address (CONNECTED); the peer may say CLOSE (PEER_CLOSED) or the
  * transport may fail (ERROR); destroyed (CLOSED), when it says CLOSE and lingers
- * if it was healthy (linger.c). The object's memory and the
- * queue pair go with the last reference and the end of lingering, whichever
- * file is still open then.
+ * if it was healthy (linger.c). The object's memory and the queue pair go with
+ * the last reference and the end of lingering, whichever file is still open then.
  *
  * State changes in softirq take effect for posts at once; a worker tells the
  * counters and queues that depend on the endpoint, since there may be many.

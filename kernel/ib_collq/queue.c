@@ -85,11 +85,6 @@ static void collq_queue_publish_links(struct collq_queue *queue)
 			 queue->links[i].slot, &queue->links[i], GFP_KERNEL);
 }
 
-/*
- * A graph that runs is cancelled, and that is announced. An idle queue just
- * takes nothing more: its peers may still be on their way to the end of what
- * is over here.
- */
 /* Why what runs can't go on; peers hear of it too. */
 static int collq_queue_end_error(const struct collq_context *ctx)
 {
@@ -99,6 +94,11 @@ static int collq_queue_end_error(const struct collq_context *ctx)
 	return ctx->closed ? -ECONNRESET : -ECANCELED;
 }
 
+/*
+ * A graph that runs is cancelled, and that is announced. An idle queue just
+ * takes nothing more: its peers may still be on their way to the end of what
+ * is over here.
+ */
 static void collq_queue_destroy(struct collq_object *obj)
 {
 	struct collq_queue *queue = collq_queue_of(obj);
