@@ -11,7 +11,7 @@
 klog_bad=(
 	'WARNING:' '\bBUG\b' '\bOops\b' 'Kernel panic' 'Call Trace:' 'general protection'
 	'[Uu]nable to handle' 'double fault' 'stack-protector' 'Bad page' 'bad page'
-	'KASAN' 'KCSAN' 'KFENCE' 'UBSAN' 'kmemleak: (.*suspected|unreferenced)' 'refcount_t:' 'usercopy:'
+	'KASAN:' 'KCSAN:' 'KFENCE:' 'UBSAN:' 'kmemleak: (.*suspected|unreferenced)' 'refcount_t:' 'usercopy:'
 	'(list|slab|kmem_cache).*corruption' 'Poison overwritten' 'Redzone overwritten'
 	'Objects remaining' 'Freepointer corrupt' 'ODEBUG' 'DEBUG_LOCKS_WARN_ON'
 	'INFO: (possible|suspicious|lockdep|trying to register|inconsistent)'
