@@ -29,6 +29,8 @@ void collq_graph_free(struct collq_graph *graph)
 		return;
 	free(graph->nodes);
 	free(graph->edges);
+	free(graph->sges);
+	free(graph->messages);
 	free(graph->out.entries);
 	free(graph->in.entries);
 	free(graph);
@@ -76,6 +78,13 @@ int collq_graph_copy(const struct collq_graph *graph, struct collq_graph **copy)
 	to->edges = duplicate(to, graph->edges, graph->nr_edges, sizeof(*to->edges));
 	to->nr_edges = graph->nr_edges;
 	to->room_edges = graph->nr_edges;
+	to->sges = duplicate(to, graph->sges, graph->nr_sges, sizeof(*to->sges));
+	to->nr_sges = graph->nr_sges;
+	to->room_sges = graph->nr_sges;
+	to->messages = duplicate(to, graph->messages, graph->nr_messages,
+				 sizeof(*to->messages));
+	to->nr_messages = graph->nr_messages;
+	to->room_messages = graph->nr_messages;
 	duplicate_channels(to, &to->out, &graph->out);
 	duplicate_channels(to, &to->in, &graph->in);
 	err = to->error;
@@ -86,12 +95,8 @@ int collq_graph_copy(const struct collq_graph *graph, struct collq_graph **copy)
 	return err;
 }
 
-/*
- * Room for one more entry in @array, which has @nr of them. The array may move;
- * NULL, and the graph's error set, if that can't be. Indices must fit an int.
- */
-static void *grow(struct collq_graph *graph, void *array, uint32_t nr,
-		  uint32_t *room, size_t entry_size)
+void *collq_graph_grow(struct collq_graph *graph, void *array, uint32_t nr,
+		       uint32_t *room, size_t entry_size)
 {
 	uint32_t wanted = *room ? 2 * *room : 16;
 	void *grown;
@@ -121,8 +126,8 @@ static int declare(struct collq_graph *graph, struct collq_graph_channels *chann
 		if (entries[i].peer == peer && entries[i].tag == tag)
 			return (int)i;
 
-	entries = grow(graph, entries, channels->nr, &channels->room,
-		       sizeof(*entries));
+	entries = collq_graph_grow(graph, entries, channels->nr, &channels->room,
+				   sizeof(*entries));
 	if (!entries)
 		return graph->error;
 	entries[i] = (struct collq_graph_channel){ .peer = peer, .tag = tag };
@@ -141,15 +146,15 @@ int collq_graph_in(struct collq_graph *graph, uint32_t peer, uint32_t tag)
 	return declare(graph, &graph->in, peer, tag);
 }
 
-static int add_node(struct collq_graph *graph,
-		    const struct collq_graph_node_info *info)
+int collq_graph_add_node(struct collq_graph *graph,
+			 const struct collq_graph_node_info *info)
 {
 	struct collq_graph_node *nodes;
 
 	if (graph->error)
 		return graph->error;
-	nodes = grow(graph, graph->nodes, graph->nr_nodes, &graph->room_nodes,
-		     sizeof(*nodes));
+	nodes = collq_graph_grow(graph, graph->nodes, graph->nr_nodes, &graph->room_nodes,
+				 sizeof(*nodes));
 	if (!nodes)
 		return graph->error;
 	graph->nodes = nodes;
@@ -162,8 +167,8 @@ static int add_edge(struct collq_graph *graph, uint32_t node,
 {
 	struct collq_graph_edge *edges;
 
-	edges = grow(graph, graph->edges, graph->nr_edges, &graph->room_edges,
-		     sizeof(*edges));
+	edges = collq_graph_grow(graph, graph->edges, graph->nr_edges, &graph->room_edges,
+				 sizeof(*edges));
 	if (!edges)
 		return graph->error;
 	graph->edges = edges;
@@ -171,23 +176,19 @@ static int add_edge(struct collq_graph *graph, uint32_t node,
 	return 0;
 }
 
-static bool is_index(int index, uint32_t nr)
-{
-	return index >= 0 && (uint32_t)index < nr;
-}
-
 int collq_graph_signal(struct collq_graph *graph, int out, uint32_t label)
 {
 	const struct collq_graph_node_info info = {
 		.opcode = IB_COLLQ_TASK_SEND,
 		.channel = out,
+		.message = -1,
 		.label = label,
 	};
 	int node;
 
-	if (!graph->error && !is_index(out, graph->out.nr))
+	if (!graph->error && !collq_graph_is_index(out, graph->out.nr))
 		return -EINVAL;
-	node = add_node(graph, &info);
+	node = collq_graph_add_node(graph, &info);
 	if (node >= 0)
 		graph->out.entries[out].messages++;
 	return node;
@@ -199,14 +200,15 @@ int collq_graph_wait(struct collq_graph *graph, int in, uint64_t count,
 	const struct collq_graph_node_info info = {
 		.opcode = IB_COLLQ_TASK_WAIT,
 		.channel = in,
+		.message = -1,
 		.label = label,
 		.count = count,
 	};
 	int node;
 
-	if (!graph->error && (!is_index(in, graph->in.nr) || !count))
+	if (!graph->error && (!collq_graph_is_index(in, graph->in.nr) || !count))
 		return -EINVAL;
-	node = add_node(graph, &info);
+	node = collq_graph_add_node(graph, &info);
 	if (node >= 0)
 		graph->in.entries[in].messages += count;
 	return node;
@@ -218,6 +220,7 @@ int collq_graph_wait_counter(struct collq_graph *graph, uint32_t counter,
 	const struct collq_graph_node_info info = {
 		.opcode = IB_COLLQ_TASK_WAIT,
 		.channel = -1,
+		.message = -1,
 		.object = counter,
 		.label = label,
 		.count = count,
@@ -225,32 +228,29 @@ int collq_graph_wait_counter(struct collq_graph *graph, uint32_t counter,
 
 	if (!graph->error && (!counter || !count))
 		return -EINVAL;
-	return add_node(graph, &info);
+	return collq_graph_add_node(graph, &info);
 }
 
-/* A node that has to come behind the last one like it on the same endpoint. */
-static int add_message_node(struct collq_graph *graph, uint32_t opcode,
-			    uint32_t endpoint, uint32_t label)
+/* On the same message channel, or on the same endpoint of the caller. */
+static bool is_alike(const struct collq_graph_node *node,
+		     const struct collq_graph_node_info *info)
 {
-	const struct collq_graph_node_info info = {
-		.opcode = opcode,
-		.channel = -1,
-		.object = endpoint,
-		.label = label,
-	};
+	return !node->removed && node->info.channel < 0 &&
+	       node->info.opcode == info->opcode && node->info.message == info->message &&
+	       node->info.object == info->object;
+}
+
+int collq_graph_add_in_order(struct collq_graph *graph,
+			     const struct collq_graph_node_info *info)
+{
 	uint32_t i = graph->nr_nodes;
 	int node, err;
 
-	if (!graph->error && !endpoint)
-		return -EINVAL;
-	node = add_node(graph, &info);
+	node = collq_graph_add_node(graph, info);
 	if (node < 0)
 		return node;
 	while (i--) {
-		const struct collq_graph_node *other = &graph->nodes[i];
-
-		if (other->removed || other->info.channel >= 0 ||
-		    other->info.opcode != opcode || other->info.object != endpoint)
+		if (!is_alike(&graph->nodes[i], info))
 			continue;
 		err = add_edge(graph, node, i);
 		return err ? err : node;
@@ -258,20 +258,35 @@ static int add_message_node(struct collq_graph *graph, uint32_t opcode,
 	return node;
 }
 
+static int add_message(struct collq_graph *graph, uint32_t opcode, uint32_t endpoint,
+		       uint32_t label)
+{
+	const struct collq_graph_node_info info = {
+		.opcode = opcode,
+		.channel = -1,
+		.message = -1,
+		.object = endpoint,
+		.label = label,
+	};
+
+	if (!graph->error && !endpoint)
+		return -EINVAL;
+	return collq_graph_add_in_order(graph, &info);
+}
+
 int collq_graph_send(struct collq_graph *graph, uint32_t endpoint, uint32_t label)
 {
-	return add_message_node(graph, IB_COLLQ_TASK_SEND, endpoint, label);
+	return add_message(graph, IB_COLLQ_TASK_SEND, endpoint, label);
 }
 
 int collq_graph_recv(struct collq_graph *graph, uint32_t endpoint, uint32_t label)
 {
-	return add_message_node(graph, IB_COLLQ_TASK_RECV, endpoint, label);
+	return add_message(graph, IB_COLLQ_TASK_RECV, endpoint, label);
 }
 
-/* Whether @node is there: what every function that takes one has to ask. */
-static int check_node(const struct collq_graph *graph, int node)
+int collq_graph_check_node(const struct collq_graph *graph, int node)
 {
-	if (!is_index(node, graph->nr_nodes))
+	if (!collq_graph_is_index(node, graph->nr_nodes))
 		return -EINVAL;
 	return graph->nodes[node].removed ? -ENOENT : 0;
 }
@@ -281,9 +296,9 @@ int collq_graph_after(struct collq_graph *graph, int node, int predecessor)
 	int err = graph->error;
 
 	if (!err)
-		err = check_node(graph, node);
+		err = collq_graph_check_node(graph, node);
 	if (!err)
-		err = check_node(graph, predecessor);
+		err = collq_graph_check_node(graph, predecessor);
 	if (err)
 		return err;
 	if (node == predecessor)
@@ -319,7 +334,7 @@ int collq_graph_remove(struct collq_graph *graph, int node)
 	int err = graph->error;
 
 	if (!err)
-		err = check_node(graph, node);
+		err = collq_graph_check_node(graph, node);
 	if (!err)
 		err = bypass(graph, node);
 	if (err)
@@ -328,6 +343,10 @@ int collq_graph_remove(struct collq_graph *graph, int node)
 	info = &graph->nodes[node].info;
 	if (info->opcode == IB_COLLQ_TASK_SEND && info->channel >= 0)
 		graph->out.entries[info->channel].messages--;
+	if (info->opcode == IB_COLLQ_TASK_SEND && info->message >= 0)
+		graph->messages[info->message].sends--;
+	if (info->opcode == IB_COLLQ_TASK_RECV && info->message >= 0)
+		graph->messages[info->message].recvs--;
 	return 0;
 }
 
@@ -339,7 +358,7 @@ uint32_t collq_graph_nr_nodes(const struct collq_graph *graph)
 int collq_graph_node(const struct collq_graph *graph, int node,
 		     struct collq_graph_node_info *info)
 {
-	int err = check_node(graph, node);
+	int err = collq_graph_check_node(graph, node);
 
 	if (err)
 		return err;
@@ -359,7 +378,7 @@ uint32_t collq_graph_nr_in(const struct collq_graph *graph)
 int collq_graph_out_channel(const struct collq_graph *graph, int out,
 			    struct collq_graph_channel *channel)
 {
-	if (!is_index(out, graph->out.nr))
+	if (!collq_graph_is_index(out, graph->out.nr))
 		return -EINVAL;
 	return collq_sized_give(channel, &graph->out.entries[out], sizeof(*channel));
 }
@@ -367,7 +386,7 @@ int collq_graph_out_channel(const struct collq_graph *graph, int out,
 int collq_graph_in_channel(const struct collq_graph *graph, int in,
 			   struct collq_graph_channel *channel)
 {
-	if (!is_index(in, graph->in.nr))
+	if (!collq_graph_is_index(in, graph->in.nr))
 		return -EINVAL;
 	return collq_sized_give(channel, &graph->in.entries[in], sizeof(*channel));
 }

@@ -4,7 +4,7 @@
  * a queue runs from front to back.
  *
  * A WAIT holds up everything behind it, so a task that doesn't wait (call it a
- * post: SEND or RECV) must not stand behind a WAIT that it doesn't need. The list
+ * post: SEND, RECV, COPY or CALC) must not stand behind a WAIT that it doesn't need. The list
  * is made of blocks: all posts that can go now; then a block of WAITs; then the
  * posts that these let go; and so on, with the WAITs that no post needs last. A
  * block is what some post is still short of, chosen so that no other post is
@@ -306,33 +306,105 @@ static int take_target(const struct collq_graph_binding *binding, int32_t channe
 					binding->out_size);
 }
 
-static int make_task(const struct collq_graph_node_info *info,
-		     const struct collq_graph_binding *binding,
-		     struct ib_collq_task *task)
+/* The object that a task on a message channel is about. */
+static int take_message_object(const struct collq_graph_binding *binding,
+			       const struct collq_graph_node_info *info, uint32_t *object)
+{
+	const unsigned char *messages = (const unsigned char *)binding->messages;
+	struct collq_graph_message_binding bound;
+	int err;
+
+	err = collq_sized_take_element(&bound, sizeof(bound), messages +
+				       (size_t)info->message * binding->message_size,
+				       binding->message_size);
+	if (err)
+		return err;
+	if (info->opcode != IB_COLLQ_TASK_WAIT)
+		*object = bound.endpoint;
+	else if (info->source == IB_COLLQ_SOURCE_SENDS)
+		*object = bound.sends;
+	else
+		*object = bound.messages;
+	return 0;
+}
+
+static int check_data(const struct collq_graph_node_info *info,
+		      const struct ib_collq_query *limits)
+{
+	uint32_t most = UINT32_MAX;
+
+	if (info->opcode == IB_COLLQ_TASK_SEND)
+		most = limits->max_send_sge;
+	else if (info->opcode == IB_COLLQ_TASK_RECV)
+		most = limits->max_recv_sge;
+	return info->nr_sges > most || info->bytes > limits->max_message ? -ENOSPC : 0;
+}
+
+static int make_signal(const struct collq_graph_node_info *info,
+		       const struct collq_graph_binding *binding,
+		       struct ib_collq_task *task)
 {
 	struct collq_graph_out_binding target;
 	int err;
+
+	err = take_target(binding, info->channel, &target);
+	if (err)
+		return err;
+	if (binding->limits && target.slot >= binding->limits->max_slots)
+		return -ENOSPC;
+	task->flags = IB_COLLQ_TASK_SIGNAL;
+	task->object = target.endpoint;
+	task->signal_slot = target.slot;
+	task->signal_generation = target.generation;
+	return 0;
+}
+
+static bool is_local(const struct collq_graph_node_info *info)
+{
+	return info->opcode == IB_COLLQ_TASK_COPY || info->opcode == IB_COLLQ_TASK_CALC;
+}
+
+static int make_task(const struct collq_graph_node *node,
+		     const struct collq_graph_binding *binding,
+		     struct ib_collq_task *task)
+{
+	const struct collq_graph_node_info *info = &node->info;
+	int err = 0;
 
 	*task = (struct ib_collq_task){
 		.opcode = info->opcode,
 		.label = info->label,
 		.object = info->object,
 		.count = info->count,
+		.sge_first = node->sge_first,
+		.sge_count = info->nr_sges,
+		.dst_first = node->dst_first,
+		.dst_count = info->nr_dst,
+		.calc_op = info->calc_op,
+		.calc_type = info->calc_type,
 	};
-	if (info->channel >= 0 && info->opcode == IB_COLLQ_TASK_WAIT) {
+	if (binding->limits && info->nr_sges)
+		err = check_data(info, binding->limits);
+	if (err)
+		return err;
+	if (info->message >= 0)
+		err = take_message_object(binding, info, &task->object);
+	else if (info->channel >= 0 && info->opcode == IB_COLLQ_TASK_WAIT)
 		task->object = binding->in[info->channel];
-	} else if (info->channel >= 0) {
-		err = take_target(binding, info->channel, &target);
-		if (err)
-			return err;
-		if (binding->limits && target.slot >= binding->limits->max_slots)
-			return -ENOSPC;
-		task->flags = IB_COLLQ_TASK_SIGNAL;
-		task->object = target.endpoint;
-		task->signal_slot = target.slot;
-		task->signal_generation = target.generation;
-	}
-	return task->object ? 0 : -EINVAL;
+	else if (info->channel >= 0)
+		err = make_signal(info, binding, task);
+	if (err)
+		return err;
+	return task->object || is_local(info) ? 0 : -EINVAL;
+}
+
+static int check_table(const struct collq_graph *graph, const struct ib_collq_query *limits)
+{
+	struct collq_graph_table table = { .size = sizeof(table) };
+
+	collq_graph_table(graph, &table);
+	return table.nr_sges > limits->max_sges || table.nr_buffers > limits->max_buffers ?
+	       -ENOSPC : 0;
 }
 
 static int make_tasks(const struct lowering *low,
@@ -348,11 +420,15 @@ static int make_tasks(const struct lowering *low,
 		return 0;
 	if (binding->limits && low->nr_tasks > binding->limits->max_tasks)
 		return -ENOSPC;
+	if (binding->limits)
+		err = check_table(low->graph, binding->limits);
+	if (err)
+		return err;
 	list = calloc(low->nr_tasks, sizeof(*list));
 	if (!list)
 		return -ENOMEM;
 	for (i = 0; i < low->nr_tasks && !err; i++)
-		err = make_task(&nodes[low->order[i]].info, binding, &list[i]);
+		err = make_task(&nodes[low->order[i]], binding, &list[i]);
 	if (err)
 		free(list);
 	else
@@ -375,7 +451,8 @@ int collq_graph_lower(const struct collq_graph *graph,
 	err = collq_sized_take(&binding, sizeof(binding), given);
 	if (err)
 		return err;
-	if (binding.nr_out != graph->out.nr || binding.nr_in != graph->in.nr)
+	if (binding.nr_out != graph->out.nr || binding.nr_in != graph->in.nr ||
+	    binding.nr_messages != graph->nr_messages)
 		return -EINVAL;
 	err = lowering_init(&low, graph);
 	if (err)

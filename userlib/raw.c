@@ -162,6 +162,7 @@ int collq_graph_upload(struct collq_context *context, const struct collq_graph *
 {
 	struct collq_graph_binding limited;
 	struct ib_collq_graph_create create = { .task_size = sizeof(struct ib_collq_task) };
+	struct collq_graph_table table = { .size = sizeof(table) };
 	struct ib_collq_task *tasks;
 	int err;
 
@@ -176,6 +177,11 @@ int collq_graph_upload(struct collq_context *context, const struct collq_graph *
 	if (!create.nr_tasks)
 		return -EINVAL;
 	create.tasks = (uintptr_t)tasks;
+	collq_graph_table(graph, &table);
+	create.nr_sges = table.nr_sges;
+	create.sge_size = sizeof(*table.sges);
+	create.sges = (uintptr_t)table.sges;
+	create.nr_buffers = table.nr_buffers;
 	err = collq_graph_create(context, &create);
 	free(tasks);
 	if (err) {

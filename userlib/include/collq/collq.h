@@ -4,7 +4,7 @@
  *
  * Three layers, each usable by itself:
  *  - communicators and persistent requests (here): what most programs want;
- *  - graphs (graph.h): a DAG of signals and waits, built without a device;
+ *  - graphs (graph.h, graph_data.h): a DAG of tasks, built without a device;
  *  - the kernel's ioctls (raw.h), one function each, on the raw task list.
  *
  * Functions return 0 or a negative errno, unless they say otherwise; errno
@@ -28,6 +28,7 @@
 #include <rdma/ib_collq.h>
 
 #include <collq/graph.h>
+#include <collq/graph_data.h>
 #include <collq/raw.h>
 
 #ifdef __cplusplus

@@ -176,9 +176,17 @@ int collq_graph_remove(struct collq_graph *graph, int node);
  * @size: in: sizeof(struct collq_graph_node_info)
  * @opcode: IB_COLLQ_TASK_*
  * @channel: index of its out channel (a signal) or in channel (a wait), else -1
- * @object: id of its endpoint or counter if @channel is -1, else 0
+ * @object: id of the caller's endpoint or counter; 0 if it has a channel or needs none
  * @label: as given
  * @count: of a wait, as given; else 0
+ * @message: index of its message channel (see graph_data.h), else -1
+ * @source: of a wait on a message channel, IB_COLLQ_SOURCE_SENDS or
+ *	IB_COLLQ_SOURCE_MESSAGES; else 0
+ * @bytes: how much is sent, received, copied or calculated with
+ * @nr_sges: entries of the list that is sent, received into or read from
+ * @nr_dst: entries of the list that is copied to or calculated into
+ * @calc_op: IB_COLLQ_CALC_*, or 0
+ * @calc_type: IB_COLLQ_TYPE_*, or 0
  */
 struct collq_graph_node_info {
 	uint32_t size;
@@ -187,6 +195,13 @@ struct collq_graph_node_info {
 	uint32_t object;
 	uint32_t label;
 	uint64_t count;
+	int32_t message;
+	uint32_t source;
+	uint64_t bytes;
+	uint32_t nr_sges;
+	uint32_t nr_dst;
+	uint32_t calc_op;
+	uint32_t calc_type;
 };
 
 /**
@@ -277,6 +292,18 @@ struct collq_graph_out_binding {
 };
 
 /**
+ * struct collq_graph_message_binding - what a message channel stands for
+ * @endpoint: id of a message endpoint to the peer, which has another one for it
+ * @sends: id of the counter of the endpoint's sends; may be 0 if none is waited for
+ * @messages: id of the counter of the endpoint's messages; may be 0 likewise
+ */
+struct collq_graph_message_binding {
+	uint32_t endpoint;
+	uint32_t sends;
+	uint32_t messages;
+};
+
+/**
  * struct collq_graph_binding - what the channels of a graph stand for
  * @size: sizeof(struct collq_graph_binding)
  * @out_size: sizeof(struct collq_graph_out_binding), of which there are many
@@ -286,6 +313,10 @@ struct collq_graph_out_binding {
  * @nr_out: number of @out
  * @nr_in: number of @in
  * @limits: what the task list must keep to; NULL to leave that to the kernel
+ * @messages: one for each message channel, in order of index
+ * @nr_messages: number of @messages
+ * @message_size: sizeof(struct collq_graph_message_binding); may be 0 if there
+ *	are none
  */
 struct collq_graph_binding {
 	uint32_t size;
@@ -295,6 +326,9 @@ struct collq_graph_binding {
 	uint32_t nr_out;
 	uint32_t nr_in;
 	const struct ib_collq_query *limits;
+	const struct collq_graph_message_binding *messages;
+	uint32_t nr_messages;
+	uint32_t message_size;
 };
 
 /**
@@ -311,12 +345,13 @@ struct collq_graph_binding {
  * depends on are last. Beyond that the order is the one of adding, and equal
  * graphs give equal lists.
  *
- * The kernel takes no empty list: what has no tasks is complete as it is.
+ * The kernel takes no empty list: what has no tasks is complete as it is. The lists
+ * of tasks that have data are entries of what collq_graph_table() gives.
  *
  * Return: 0; -ELOOP if nodes come behind each other in a circle; -EINVAL if the
  * numbers of channels aren't those of the graph, or an id is 0; -EINVAL or -E2BIG
- * if a size makes no sense; -ENOSPC if there are more tasks or higher slots than
- * @limits allow; -ENOMEM.
+ * if a size makes no sense; -ENOSPC if there are more tasks, higher slots, longer
+ * lists or messages, or more buffers than @limits allow; -ENOMEM.
  */
 int collq_graph_lower(const struct collq_graph *graph,
 		      const struct collq_graph_binding *binding,
