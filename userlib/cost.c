@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What a barrier costs, by algorithm, and so which one `auto` stands for.
+ * What a barrier costs, by algorithm, and so which one `auto` stands for; and whether
+ * a list is worth its pieces.
  *
  * Two bounds, of which the higher one counts. The path: however many processors
  * there are, the last rank to begin has to be heard of by all others, round after
@@ -18,6 +19,8 @@
 
 #include <collq/collq.h>
 
+#include "cost.h"
+
 /*
  * Nanoseconds. Measured in virtual time (QEMU, -icount shift=0: 1 ns for one
  * instruction), Debian 12, kernel 6.1, one processor, SoftRoCE on a dummy device,
@@ -26,6 +29,9 @@
  * nothing else separates two rounds, so @hop is the same. @post is the sender's
  * part of it, taken as half: what it does for one message before the next one.
  * @submit is the system call and @wake the wake-up of one rank.
+ *
+ * Of data, so far only estimated: @sge, what a provider that copies itself spends on an
+ * entry of a list before it does; @piece, the same of COPY; @line, 64 bytes copied.
  */
 static const struct {
 	uint32_t message;
@@ -33,12 +39,18 @@ static const struct {
 	uint32_t post;
 	uint32_t submit;
 	uint32_t wake;
+	uint32_t sge;
+	uint32_t piece;
+	uint32_t line;
 } cost_ns = {
 	.message = 12200,
 	.hop = 12200,
 	.post = 6100,
 	.submit = 620,
 	.wake = 3500,
+	.sge = 150,
+	.piece = 40,
+	.line = 8,
 };
 
 struct candidate {
@@ -174,4 +186,14 @@ int collq_barrier_choose(uint32_t size, uint32_t processors, uint32_t *algorithm
 	*algorithm = best.algorithm;
 	*radix = best.radix;
 	return 0;
+}
+
+/* A copy takes its pieces, one for each of the list, and its bytes. */
+bool collq_cost_prefers_list(uint32_t pieces, uint64_t bytes, uint32_t messages)
+{
+	const uint64_t list = (uint64_t)pieces * cost_ns.sge +
+			      (uint64_t)messages * cost_ns.message;
+	const uint64_t copy = (uint64_t)pieces * cost_ns.piece + bytes / 64 * cost_ns.line;
+
+	return list <= copy + cost_ns.sge;
 }
