@@ -1,92 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The executor: see executor.h for what it stands for. Here: first the objects of
- * each rank and how a task finds the counter that it is about, then the running.
- *
- * While it runs, each rank is in one of two lists of those that can go on (the
- * slow ones apart), parked in a WAIT, or has run all its runs.
+ * The executor: see executor.h for what it stands for. Here: the objects of each rank,
+ * and how a task finds the counter, or the stream of messages, that it is about.
  */
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <rdma/ib_collq.h>
-
-#include "executor.h"
-#include "graph_util.h"
-
-/* A slot of an endpoint, bound to a counter. */
-struct slot {
-	uint16_t generation;
-	uint32_t counter_id;
-};
-
-/* An endpoint to @peer, or the counter number @counter. */
-struct object {
-	bool is_endpoint;
-	uint32_t peer;
-	uint32_t counter;
-	struct slot *slots;
-	uint32_t nr_slots;
-};
-
-/* An in channel: what it was bound to. */
-struct bound {
-	struct collq_graph_channel channel;
-	uint32_t counter_id;
-	uint16_t slot;
-	uint16_t generation;
-};
-
-/* A task, with the counter that it raises or waits for. */
-struct op {
-	bool is_wait;
-	uint32_t counter;
-	uint64_t count;
-};
-
-struct rank {
-	struct object *objects;
-	uint32_t nr_objects;
-	uint32_t first_id;
-	struct bound *in;
-	uint32_t nr_in;
-	struct op *ops;
-	uint32_t nr_ops, nr_sends;
-
-	uint32_t run, position;
-	bool running, listed, slow;
-};
-
-struct counter {
-	uint32_t owner;
-	uint64_t limit;
-	uint64_t value;
-	uint64_t unconsumed;
-};
-
-struct rank_list {
-	uint32_t *ranks;
-	uint32_t nr;
-};
-
-struct executor {
-	struct rank *ranks;
-	uint32_t size;
-	struct counter *counters;
-	uint32_t nr_counters;
-
-	struct executor_report *report;
-	uint32_t runs, held;
-	uint32_t begun[EXECUTOR_MAX_RUNS];
-	struct rank_list ready, slow;
-	/* Signals under way, as the counters they will raise */
-	bool delayed;
-	uint32_t *flight;
-	uint64_t nr_flight, nr_sends;
-	uint64_t random;
-};
+#include "executor_internal.h"
 
 int executor_new(struct executor **executor, uint32_t size)
 {
@@ -95,6 +16,7 @@ int executor_new(struct executor **executor, uint32_t size)
 	*executor = ex;
 	if (!ex)
 		return -ENOMEM;
+	ex->size = size;
 	ex->ranks = calloc(size, sizeof(*ex->ranks));
 	ex->ready.ranks = calloc(size, sizeof(uint32_t));
 	ex->slow.ranks = calloc(size, sizeof(uint32_t));
@@ -102,28 +24,47 @@ int executor_new(struct executor **executor, uint32_t size)
 		executor_free(ex);
 		return -ENOMEM;
 	}
-	ex->size = size;
 	return 0;
+}
+
+static void free_program(struct program *program)
+{
+	free(program->ops);
+	free(program->sges);
+}
+
+static void free_rank(struct rank *rank)
+{
+	uint32_t i;
+
+	for (i = 0; i < rank->nr_objects; i++)
+		free(rank->objects[i].slots);
+	free(rank->objects);
+	for (i = 0; i < rank->nr_streams; i++) {
+		free(rank->streams[i].sent.entries);
+		free(rank->streams[i].posted.entries);
+	}
+	free(rank->streams);
+	free(rank->in);
+	free(rank->messages);
+	free_program(&rank->program);
+	free_program(&rank->prelude);
+	for (i = 0; i < 3; i++)
+		free(rank->memory[i]);
 }
 
 void executor_free(struct executor *ex)
 {
-	uint32_t i, j;
+	uint32_t i;
 
-	for (i = 0; i < ex->size; i++) {
-		struct rank *rank = &ex->ranks[i];
-
-		for (j = 0; j < rank->nr_objects; j++)
-			free(rank->objects[j].slots);
-		free(rank->objects);
-		free(rank->in);
-		free(rank->ops);
-	}
+	for (i = 0; ex->ranks && i < ex->size; i++)
+		free_rank(&ex->ranks[i]);
 	free(ex->ranks);
 	free(ex->ready.ranks);
 	free(ex->slow.ranks);
 	free(ex->counters);
-	free(ex->flight);
+	free(ex->flights);
+	free(ex->slow_flights);
 	free(ex);
 }
 
@@ -140,7 +81,8 @@ static uint32_t find_endpoint(const struct rank *rank, uint32_t peer)
 	uint32_t i;
 
 	for (i = 0; i < rank->nr_objects; i++)
-		if (rank->objects[i].is_endpoint && rank->objects[i].peer == peer)
+		if (rank->objects[i].kind == SIGNAL_ENDPOINT &&
+		    rank->objects[i].peer == peer)
 			return rank->first_id + i;
 	return 0;
 }
@@ -160,26 +102,23 @@ static uint32_t add_object(struct rank *rank, const struct object *object)
 
 static uint32_t get_endpoint(struct rank *rank, uint32_t peer)
 {
-	const struct object endpoint = { .is_endpoint = true, .peer = peer };
+	const struct object endpoint = { .kind = SIGNAL_ENDPOINT, .peer = peer };
 	uint32_t id = find_endpoint(rank, peer);
 
 	return id ? id : add_object(rank, &endpoint);
 }
 
-static uint32_t add_counter(struct executor *ex, uint32_t owner,
-			    const struct collq_graph_channel *channel)
+/* A counter that may hold @limit; returns its id, or 0. */
+static uint32_t add_counter(struct executor *ex, uint32_t owner, uint64_t limit)
 {
-	const struct object object = { .counter = ex->nr_counters };
+	const struct object object = { .kind = COUNTER, .counter = ex->nr_counters };
 	struct counter *counters;
 
 	counters = realloc(ex->counters, (ex->nr_counters + 1) * sizeof(*counters));
 	if (!counters)
 		return 0;
 	ex->counters = counters;
-	counters[ex->nr_counters++] = (struct counter){
-		.owner = owner,
-		.limit = 2 * channel->messages,
-	};
+	counters[ex->nr_counters++] = (struct counter){ .owner = owner, .limit = limit };
 	return add_object(&ex->ranks[owner], &object);
 }
 
@@ -190,7 +129,7 @@ static int bind_channel(struct executor *ex, uint32_t rank, struct bound *bound)
 	struct object *object;
 	struct slot *slots;
 
-	bound->counter_id = add_counter(ex, rank, &bound->channel);
+	bound->counter_id = add_counter(ex, rank, 2 * bound->channel.messages);
 	if (!endpoint || !bound->counter_id)
 		return -ENOMEM;
 	object = find_object(&ex->ranks[rank], endpoint);
@@ -202,6 +141,85 @@ static int bind_channel(struct executor *ex, uint32_t rank, struct bound *bound)
 	bound->generation = 3 * rank + bound->slot + 1;
 	slots[bound->slot] = (struct slot){ bound->generation, bound->counter_id };
 	return 0;
+}
+
+/* The number of the stream to @receiver, added if it's new; UINT32_MAX without memory. */
+static uint32_t get_stream(struct rank *rank, uint32_t receiver, uint32_t tag)
+{
+	struct stream *streams;
+	uint32_t i;
+
+	for (i = 0; i < rank->nr_streams; i++)
+		if (rank->streams[i].receiver == receiver && rank->streams[i].tag == tag)
+			return i;
+	streams = realloc(rank->streams, (i + 1) * sizeof(*streams));
+	if (!streams)
+		return UINT32_MAX;
+	rank->streams = streams;
+	streams[i] = (struct stream){
+		.receiver = receiver,
+		.tag = tag,
+		.sends = NO_COUNTER,
+		.messages = NO_COUNTER,
+	};
+	rank->nr_streams++;
+	return i;
+}
+
+/* The counter of a stream, if any count of it is waited for. */
+static int bind_stream_counter(struct executor *ex, uint32_t owner, uint64_t waited,
+			       uint32_t *id, uint32_t *counter)
+{
+	if (!waited)
+		return 0;
+	*id = add_counter(ex, owner, UINT64_MAX);
+	if (!*id)
+		return -ENOMEM;
+	*counter = ex->nr_counters - 1;
+	return 0;
+}
+
+static int bind_message_channel(struct executor *ex, uint32_t rank_nr,
+				const struct collq_graph_message_channel *channel,
+				struct collq_graph_message_binding *bound)
+{
+	struct rank *rank = &ex->ranks[rank_nr], *peer = &ex->ranks[channel->peer];
+	struct object object = { .kind = MESSAGE_ENDPOINT, .peer = channel->peer };
+	int err;
+
+	object.stream = get_stream(rank, channel->peer, channel->tag);
+	object.peer_stream = get_stream(peer, rank_nr, channel->tag);
+	if (object.stream == UINT32_MAX || object.peer_stream == UINT32_MAX)
+		return -ENOMEM;
+	bound->endpoint = add_object(rank, &object);
+	if (!bound->endpoint)
+		return -ENOMEM;
+	err = bind_stream_counter(ex, rank_nr, channel->waited_sends, &bound->sends,
+				  &rank->streams[object.stream].sends);
+	if (err)
+		return err;
+	return bind_stream_counter(ex, rank_nr, channel->waited_messages, &bound->messages,
+				   &peer->streams[object.peer_stream].messages);
+}
+
+static int bind_message_channels(struct executor *ex, uint32_t rank_nr,
+				 const struct collq_graph *graph)
+{
+	struct collq_graph_message_channel channel = { .size = sizeof(channel) };
+	struct rank *rank = &ex->ranks[rank_nr];
+	uint32_t i;
+	int err = 0;
+
+	rank->nr_messages = collq_graph_nr_messages(graph);
+	rank->messages = calloc(rank->nr_messages + 1, sizeof(*rank->messages));
+	if (!rank->messages)
+		return -ENOMEM;
+	for (i = 0; i < rank->nr_messages && !err; i++) {
+		collq_graph_message_channel(graph, i, &channel);
+		err = channel.peer < ex->size ?
+		      bind_message_channel(ex, rank_nr, &channel, &rank->messages[i]) : -ENOENT;
+	}
+	return err;
 }
 
 int executor_bind(struct executor *ex, uint32_t rank_nr,
@@ -230,7 +248,7 @@ int executor_bind(struct executor *ex, uint32_t rank_nr,
 		if (!get_endpoint(rank, channel.peer))
 			return -ENOMEM;
 	}
-	return 0;
+	return bind_message_channels(ex, rank_nr, graph);
 }
 
 /* What the peer would tell about the slot that it has bound for a channel. */
@@ -257,12 +275,14 @@ static int find_target(const struct executor *ex, uint32_t rank,
 	return -ENOENT;
 }
 
-static int lower(const struct executor *ex, uint32_t rank,
+/* The prelude has no channels but those of messages. */
+static int lower(const struct executor *ex, uint32_t rank_nr,
 		 const struct collq_graph *graph,
 		 struct ib_collq_task **tasks, uint32_t *nr_tasks)
 {
+	const struct rank *rank = &ex->ranks[rank_nr];
 	const uint32_t nr_out = collq_graph_nr_out(graph);
-	const uint32_t nr_in = ex->ranks[rank].nr_in;
+	const uint32_t nr_in = collq_graph_nr_in(graph);
 	struct collq_graph_out_binding *out = calloc(nr_out + 1, sizeof(*out));
 	uint32_t *in = calloc(nr_in + 1, sizeof(*in));
 	const struct collq_graph_binding binding = {
@@ -272,17 +292,22 @@ static int lower(const struct executor *ex, uint32_t rank,
 		.nr_in = nr_in,
 		.out = out,
 		.in = in,
+		.messages = rank->messages,
+		.nr_messages = rank->nr_messages,
+		.message_size = sizeof(*rank->messages),
 	};
 	struct collq_graph_channel channel = { .size = sizeof(channel) };
 	int err = out && in ? 0 : -ENOMEM;
 	uint32_t i;
 
+	if (nr_in > rank->nr_in)
+		err = -EINVAL;
 	for (i = 0; i < nr_in && !err; i++)
-		in[i] = ex->ranks[rank].in[i].counter_id;
+		in[i] = rank->in[i].counter_id;
 	for (i = 0; i < nr_out && !err; i++) {
 		err = collq_graph_out_channel(graph, i, &channel);
 		if (!err)
-			err = find_target(ex, rank, &channel, &out[i]);
+			err = find_target(ex, rank_nr, &channel, &out[i]);
 	}
 	if (!err)
 		err = collq_graph_lower(graph, &binding, tasks, nr_tasks);
@@ -299,7 +324,7 @@ static const struct object *find_signalled(const struct executor *ex, uint32_t s
 	const struct slot *slot;
 	const struct rank *peer;
 
-	if (!endpoint || !endpoint->is_endpoint)
+	if (!endpoint || endpoint->kind != SIGNAL_ENDPOINT)
 		return NULL;
 	peer = &ex->ranks[endpoint->peer];
 	endpoint = find_object(peer, find_endpoint(peer, sender));
@@ -311,22 +336,97 @@ static const struct object *find_signalled(const struct executor *ex, uint32_t s
 	return find_object(peer, slot->counter_id);
 }
 
-static int decode(const struct executor *ex, uint32_t rank,
-		  const struct ib_collq_task *task, struct op *op)
+static int decode_counting(const struct executor *ex, uint32_t rank,
+			   const struct ib_collq_task *task, struct op *op)
 {
 	const struct object *counter;
 
-	if (task->opcode == IB_COLLQ_TASK_SEND && task->flags == IB_COLLQ_TASK_SIGNAL)
-		counter = find_signalled(ex, rank, task);
-	else if (task->opcode == IB_COLLQ_TASK_WAIT && !task->flags)
+	if (task->opcode == IB_COLLQ_TASK_WAIT)
 		counter = find_object(&ex->ranks[rank], task->object);
 	else
-		return -EOPNOTSUPP;
-	if (!counter || counter->is_endpoint)
+		counter = find_signalled(ex, rank, task);
+	if (!counter || counter->kind != COUNTER)
 		return -ENXIO;
-	op->is_wait = task->opcode == IB_COLLQ_TASK_WAIT;
+	op->is_signal = task->opcode == IB_COLLQ_TASK_SEND;
 	op->counter = counter->counter;
 	op->count = task->count;
+	return 0;
+}
+
+static int decode_message(const struct executor *ex, uint32_t rank,
+			  const struct ib_collq_task *task, struct op *op)
+{
+	const struct object *endpoint = find_object(&ex->ranks[rank], task->object);
+
+	if (!endpoint || endpoint->kind != MESSAGE_ENDPOINT)
+		return -ENXIO;
+	op->sender = task->opcode == IB_COLLQ_TASK_SEND ? rank : endpoint->peer;
+	op->stream = op->sender == rank ? endpoint->stream : endpoint->peer_stream;
+	return 0;
+}
+
+static int decode(const struct executor *ex, uint32_t rank, const struct program *program,
+		  const struct ib_collq_task *task, struct op *op)
+{
+	*op = (struct op){
+		.opcode = task->opcode,
+		.from = { .sges = program->sges + task->sge_first, .nr = task->sge_count },
+		.to = { .sges = program->sges + task->dst_first, .nr = task->dst_count },
+		.calc_op = task->calc_op,
+		.calc_type = task->calc_type,
+	};
+	if (task->opcode == IB_COLLQ_TASK_WAIT ||
+	    (task->opcode == IB_COLLQ_TASK_SEND && task->flags & IB_COLLQ_TASK_SIGNAL))
+		return decode_counting(ex, rank, task, op);
+	if (executor_check_lists(ex, op))
+		return executor_check_lists(ex, op);
+	if (task->opcode == IB_COLLQ_TASK_SEND || task->opcode == IB_COLLQ_TASK_RECV)
+		return decode_message(ex, rank, task, op);
+	if (task->opcode != IB_COLLQ_TASK_COPY && task->opcode != IB_COLLQ_TASK_CALC)
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+static int make_program(struct executor *ex, uint32_t rank, const struct collq_graph *graph,
+			struct program *program)
+{
+	struct collq_graph_table table = { .size = sizeof(table) };
+	struct ib_collq_task *tasks;
+	uint32_t i;
+	int err;
+
+	err = lower(ex, rank, graph, &tasks, &program->nr_ops);
+	if (err)
+		return err;
+	collq_graph_table(graph, &table);
+	program->sges = calloc(table.nr_sges + 1, sizeof(*program->sges));
+	program->ops = calloc(program->nr_ops + 1, sizeof(*program->ops));
+	if (!program->sges || !program->ops)
+		err = -ENOMEM;
+	for (i = 0; i < table.nr_sges && !err; i++)
+		program->sges[i] = table.sges[i];
+	for (i = 0; i < program->nr_ops && !err; i++) {
+		err = decode(ex, rank, program, &tasks[i], &program->ops[i]);
+		program->nr_sends += tasks[i].opcode == IB_COLLQ_TASK_SEND;
+	}
+	free(tasks);
+	return err;
+}
+
+/* All that is sent may be under way at a time, or what tells that it has arrived. */
+static int make_room(struct executor *ex)
+{
+	const size_t bytes = (ex->nr_sends * EXECUTOR_MAX_RUNS + 1) * sizeof(struct flight);
+	struct flight *flights;
+
+	flights = realloc(ex->flights, bytes);
+	if (!flights)
+		return -ENOMEM;
+	ex->flights = flights;
+	flights = realloc(ex->slow_flights, bytes);
+	if (!flights)
+		return -ENOMEM;
+	ex->slow_flights = flights;
 	return 0;
 }
 
@@ -334,211 +434,36 @@ int executor_load(struct executor *ex, uint32_t rank_nr,
 		  const struct collq_graph *graph)
 {
 	struct rank *rank = &ex->ranks[rank_nr];
-	struct ib_collq_task *tasks;
-	uint32_t nr_tasks, nr_sends = 0, i;
-	uint32_t *flight;
+	struct program program = { 0 };
 	int err;
 
-	err = lower(ex, rank_nr, graph, &tasks, &nr_tasks);
-	if (err)
+	err = make_program(ex, rank_nr, graph, &program);
+	if (err) {
+		free_program(&program);
 		return err;
-	free(rank->ops);
-	rank->ops = calloc(nr_tasks + 1, sizeof(*rank->ops));
-	err = rank->ops ? 0 : -ENOMEM;
-	for (i = 0; i < nr_tasks && !err; i++) {
-		err = decode(ex, rank_nr, &tasks[i], &rank->ops[i]);
-		nr_sends += tasks[i].opcode == IB_COLLQ_TASK_SEND;
 	}
-	free(tasks);
-	rank->nr_ops = nr_tasks;
-	ex->nr_sends += nr_sends - rank->nr_sends;
-	rank->nr_sends = nr_sends;
-
-	/* All of them may be under way at a time. */
-	flight = realloc(ex->flight, (ex->nr_sends * EXECUTOR_MAX_RUNS + 1) *
-			 sizeof(*flight));
-	if (flight)
-		ex->flight = flight;
-	return err || flight ? err : -ENOMEM;
+	ex->nr_sends += program.nr_sends - rank->program.nr_sends;
+	free_program(&rank->program);
+	rank->program = program;
+	return make_room(ex);
 }
 
-static void make_ready(struct executor *ex, uint32_t rank)
+int executor_load_prelude(struct executor *ex, uint32_t rank_nr,
+			  const struct collq_graph *graph)
 {
-	struct rank_list *list = ex->ranks[rank].slow ? &ex->slow : &ex->ready;
-
-	if (ex->ranks[rank].listed)
-		return;
-	ex->ranks[rank].listed = true;
-	list->ranks[list->nr++] = rank;
-}
-
-static void deliver(struct executor *ex, uint32_t counter_nr)
-{
-	struct counter *counter = &ex->counters[counter_nr];
-	const struct rank *rank = &ex->ranks[counter->owner];
-	const struct op *op;
-
-	counter->value++;
-	if (!rank->running || rank->position == rank->nr_ops)
-		return;
-	op = &rank->ops[rank->position];
-	if (op->is_wait && op->counter == counter_nr && op->count <= counter->value)
-		make_ready(ex, counter->owner);
-}
-
-static void send_signal(struct executor *ex, const struct rank *rank,
-			const struct op *op)
-{
-	struct counter *counter = &ex->counters[op->counter];
-
-	ex->report->sent[rank->run]++;
-	if (counter->unconsumed >= counter->limit)
-		ex->report->overrun++;
-	counter->unconsumed++;
-	if (ex->delayed)
-		ex->flight[ex->nr_flight++] = op->counter;
-	else
-		deliver(ex, op->counter);
-}
-
-/* Let a rank do one thing. False if it can't do another one now. */
-static bool step(struct executor *ex, uint32_t rank_nr)
-{
-	struct rank *rank = &ex->ranks[rank_nr];
-	struct counter *counter;
-	const struct op *op;
-
-	if (!rank->running) {
-		rank->running = true;
-		ex->begun[rank->run]++;
-		return true;
-	}
-	if (rank->position == rank->nr_ops) {
-		if (ex->begun[rank->run] < ex->size)
-			ex->report->early++;
-		rank->running = false;
-		rank->position = 0;
-		rank->run++;
-		return rank->run < ex->runs && rank_nr != ex->held;
-	}
-
-	op = &rank->ops[rank->position];
-	if (op->is_wait) {
-		counter = &ex->counters[op->counter];
-		if (counter->value < op->count)
-			return false;
-		counter->value -= op->count;
-		counter->unconsumed -= op->count;
-	} else {
-		send_signal(ex, rank, op);
-	}
-	rank->position++;
-	return true;
-}
-
-static void prepare(struct executor *ex, uint32_t runs, uint32_t held,
-		    struct executor_report *report)
-{
+	struct program program = { 0 };
 	uint32_t i;
+	int err;
 
-	memset(report, 0, sizeof(*report));
-	memset(ex->begun, 0, sizeof(ex->begun));
-	ex->report = report;
-	ex->runs = runs;
-	ex->held = held;
-	ex->nr_flight = 0;
-	for (i = 0; i < ex->nr_counters; i++) {
-		ex->counters[i].value = 0;
-		ex->counters[i].unconsumed = 0;
+	err = make_program(ex, rank_nr, graph, &program);
+	for (i = 0; i < program.nr_ops && !err; i++)
+		if (program.ops[i].opcode != IB_COLLQ_TASK_RECV)
+			err = -EOPNOTSUPP;
+	if (err) {
+		free_program(&program);
+		return err;
 	}
-	for (i = 0; i < ex->size; i++) {
-		ex->ranks[i].run = 0;
-		ex->ranks[i].position = 0;
-		ex->ranks[i].running = false;
-		ex->ranks[i].listed = false;
-		ex->ranks[i].slow = false;
-	}
-}
-
-static void conclude(struct executor *ex)
-{
-	uint32_t i;
-
-	for (i = 0; i < ex->size; i++)
-		ex->report->stuck += ex->ranks[i].run < ex->runs;
-	for (i = 0; i < ex->nr_counters; i++)
-		ex->report->leftover += ex->counters[i].unconsumed;
-}
-
-void executor_run_early(struct executor *ex, uint32_t runs, uint32_t held,
-			struct executor_report *report)
-{
-	uint32_t rank, i;
-
-	prepare(ex, runs, held, report);
-	ex->delayed = false;
-	for (i = 0; i < ex->size; i++)
-		if (i != held)
-			make_ready(ex, i);
-	for (;;) {
-		while (ex->ready.nr) {
-			rank = ex->ready.ranks[--ex->ready.nr];
-			ex->ranks[rank].listed = false;
-			while (step(ex, rank))
-				;
-		}
-		if (held == EXECUTOR_NOBODY || ex->ranks[held].running ||
-		    ex->ranks[held].run == runs)
-			break;
-		make_ready(ex, held);
-	}
-	conclude(ex);
-}
-
-/* Let a rank that is drawn by lot do one thing. */
-static void step_one_of(struct executor *ex, struct rank_list *list)
-{
-	uint32_t i = graph_util_pick(&ex->random, list->nr);
-	uint32_t rank = list->ranks[i];
-
-	if (step(ex, rank))
-		return;
-	ex->ranks[rank].listed = false;
-	list->ranks[i] = list->ranks[--list->nr];
-}
-
-static void deliver_one(struct executor *ex)
-{
-	uint32_t i = graph_util_pick(&ex->random, ex->nr_flight);
-	uint32_t counter = ex->flight[i];
-
-	ex->flight[i] = ex->flight[--ex->nr_flight];
-	deliver(ex, counter);
-}
-
-void executor_run_random(struct executor *ex, uint32_t runs, uint64_t seed,
-			 struct executor_report *report)
-{
-	uint32_t hurry, i;
-
-	prepare(ex, runs, EXECUTOR_NOBODY, report);
-	ex->delayed = true;
-	ex->random = seed;
-	/* How often, of four times, a rank goes on though signals are under way */
-	hurry = 1 + graph_util_pick(&ex->random, 3);
-	for (i = 0; i < ex->size; i++) {
-		ex->ranks[i].slow = seed % 2 && !graph_util_pick(&ex->random, 3);
-		make_ready(ex, i);
-	}
-	for (;;) {
-		if (ex->ready.nr && (!ex->nr_flight || graph_util_pick(&ex->random, 4) < hurry))
-			step_one_of(ex, &ex->ready);
-		else if (ex->nr_flight)
-			deliver_one(ex);
-		else if (ex->slow.nr)
-			step_one_of(ex, &ex->slow);
-		else
-			break;
-	}
-	conclude(ex);
+	free_program(&ex->ranks[rank_nr].prelude);
+	ex->ranks[rank_nr].prelude = program;
+	return 0;
 }

@@ -10,10 +10,15 @@
  *
  * Ranks run as queues do, task by task and run after run, counters living on from
  * one run to the next. What goes wrong is counted, and the rest goes on.
+ *
+ * Data is moved for real. A message is read from the sender's memory when it lands, so
+ * that a sender that changes it too early is found out. Between two runs of a rank its
+ * buffers are scribbled over, and nothing may change there.
  */
 #ifndef EXECUTOR_H
 #define EXECUTOR_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <collq/collq.h>
@@ -31,14 +36,47 @@ struct executor;
  * @stuck: ranks that waited for ever
  * @leftover: counts that nobody consumed
  * @overrun: signals sent while the channel held two runs' worth of them
+ * @not_ready: messages that found no receive posted
+ * @misfits: messages that were shorter or longer than their receive
+ * @trespasses: bytes of a buffer that changed outside a run
+ * @wrong: bytes that were wrong at the end of a run
  * @sent: signals that all ranks sent in each run
+ * @messages: messages likewise
+ * @sges: entries of lists that were sent or received into, likewise
+ * @copied: bytes that COPY moved, likewise
  */
 struct executor_report {
 	uint64_t early;
 	uint64_t stuck;
 	uint64_t leftover;
 	uint64_t overrun;
+	uint64_t not_ready;
+	uint64_t misfits;
+	uint64_t trespasses;
+	uint64_t wrong;
 	uint64_t sent[EXECUTOR_MAX_RUNS];
+	uint64_t messages[EXECUTOR_MAX_RUNS];
+	uint64_t sges[EXECUTOR_MAX_RUNS];
+	uint64_t copied[EXECUTOR_MAX_RUNS];
+};
+
+/**
+ * struct executor_data - memory of each rank, and what is in it
+ * @bytes: of COLLQ_BUFFER_SEND, COLLQ_BUFFER_RECV, and COLLQ_BUFFER_SCRATCH of one
+ *	generation
+ * @generations: of scratch memory
+ * @arg: passed to the callbacks
+ * @fill: what the rank puts there before it begins a run
+ * @check: number of bytes that are wrong when it has ended one
+ */
+struct executor_data {
+	size_t bytes[3];
+	uint32_t generations;
+	void *arg;
+	void (*fill)(void *arg, uint32_t rank, uint32_t run, unsigned char *send,
+		     unsigned char *recv);
+	uint64_t (*check)(void *arg, uint32_t rank, uint32_t run, const unsigned char *send,
+			  const unsigned char *recv);
 };
 
 /**
@@ -50,6 +88,15 @@ struct executor_report {
  */
 int executor_new(struct executor **executor, uint32_t size);
 void executor_free(struct executor *executor);
+
+/**
+ * executor_set_data() - give all ranks memory
+ * @executor: the executor, before anything is loaded
+ * @data: how much of it, and what is in it; copied
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int executor_set_data(struct executor *executor, const struct executor_data *data);
 
 /**
  * executor_bind() - create the objects that a rank's graph needs
@@ -72,13 +119,25 @@ int executor_bind(struct executor *executor, uint32_t rank,
  *
  * Return: 0; -ENOENT if a peer has no in channel for one of the out channels;
  * -EOPNOTSUPP for a task that isn't executed here; -ENXIO for one that names an
- * object, slot or generation that isn't there; what collq_graph_lower() gives.
+ * object, slot or generation that isn't there; -ERANGE for a list that isn't within the
+ * memory; what collq_graph_lower() gives.
  */
 int executor_load(struct executor *executor, uint32_t rank,
 		  const struct collq_graph *graph);
 
 /**
- * executor_run_early() - run with signals that land at once
+ * executor_load_prelude() - give a rank the receives that are posted before all runs
+ * @executor: the executor, with all ranks bound
+ * @rank: the rank
+ * @graph: receives, posted once for each generation; message channels as bound
+ *
+ * Return: as executor_load().
+ */
+int executor_load_prelude(struct executor *executor, uint32_t rank,
+			  const struct collq_graph *graph);
+
+/**
+ * executor_run_early() - run with signals and messages that land at once
  * @executor: the executor, with all ranks loaded
  * @runs: how often each rank runs its graph, 1..EXECUTOR_MAX_RUNS
  * @held: a rank that begins each run only when no other rank can go on, or
@@ -99,8 +158,10 @@ void executor_run_early(struct executor *executor, uint32_t runs, uint32_t held,
  * @seed: the same seed gives the same interleaving
  * @report: out: what happened
  *
- * Signals are under way for a random time, and ranks take turns at random; in
- * half of the seeds some ranks get none before nothing else can happen.
+ * Signals, messages, and what tells the sender that they have arrived are under way for
+ * a random time, those of one message channel in order, and ranks take turns at random.
+ * In half of the seeds some ranks get none before nothing else can happen; in half of
+ * them, some message channels bring nothing before that.
  */
 void executor_run_random(struct executor *executor, uint32_t runs, uint64_t seed,
 			 struct executor_report *report);
