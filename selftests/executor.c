@@ -442,7 +442,8 @@ int executor_load(struct executor *ex, uint32_t rank_nr,
 		free_program(&program);
 		return err;
 	}
-	ex->nr_sends += program.nr_sends - rank->program.nr_sends;
+	ex->nr_sends -= rank->program.nr_sends;
+	ex->nr_sends += program.nr_sends;
 	free_program(&rank->program);
 	rank->program = program;
 	return make_room(ex);

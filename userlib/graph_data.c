@@ -228,8 +228,7 @@ int collq_graph_copy_data(struct collq_graph *graph, const struct ib_collq_sge *
 	return add_local_node(graph, &info, sges, nr, dst, nr_dst);
 }
 
-/* Bytes that are calculated with at a time; 0 if there's no such thing. */
-static uint32_t element_size(uint32_t op, uint32_t type)
+uint32_t collq_graph_element_size(uint32_t op, uint32_t type)
 {
 	uint32_t size;
 
@@ -266,7 +265,7 @@ int collq_graph_calc(struct collq_graph *graph, uint32_t op, uint32_t type,
 		.calc_op = op,
 		.calc_type = type,
 	};
-	uint32_t element = element_size(op, type);
+	uint32_t element = collq_graph_element_size(op, type);
 
 	if (!graph->error &&
 	    (!element || !is_whole(sges, nr, element) || !is_whole(dst, nr_dst, element)))

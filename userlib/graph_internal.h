@@ -69,6 +69,9 @@ int collq_graph_add_node(struct collq_graph *graph,
 int collq_graph_add_in_order(struct collq_graph *graph,
 			     const struct collq_graph_node_info *info);
 
+/* Bytes that are calculated with at a time; 0 if there's no such thing. */
+uint32_t collq_graph_element_size(uint32_t op, uint32_t type);
+
 /* Whether @node is there: what every function that takes one has to ask. */
 int collq_graph_check_node(const struct collq_graph *graph, int node);
 

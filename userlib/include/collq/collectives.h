@@ -124,6 +124,61 @@ int collq_alltoall_graph(struct collq_graph *graph, const struct collq_alltoall 
 int collq_alltoall_prelude(struct collq_graph *graph,
 			   const struct collq_alltoall *alltoall);
 
+/* struct collq_allreduce.flags */
+#define COLLQ_ALLREDUCE_IN_PLACE	(1U << 0)	/* receive buffer is the send buffer */
+
+/**
+ * struct collq_allreduce - an allreduce, as one rank takes part in it
+ * @size: sizeof(struct collq_allreduce)
+ * @flags: COLLQ_ALLREDUCE_IN_PLACE, or 0. May differ between ranks
+ * @rank: the rank
+ * @nr_ranks: number of ranks, at least 1
+ * @count: how many numbers each rank has; with IB_COLLQ_CALC_MINLOC and _MAXLOC, how
+ *	many pairs. They come to at most 2^40 bytes
+ * @op: IB_COLLQ_CALC_*
+ * @type: IB_COLLQ_TYPE_*
+ * @max_message: longest message, copy and calculation in bytes, at least 16: the least
+ *	of all ranks' devices
+ */
+struct collq_allreduce {
+	uint32_t size;
+	uint32_t flags;
+	uint32_t rank;
+	uint32_t nr_ranks;
+	uint64_t count;
+	uint32_t op;
+	uint32_t type;
+	uint64_t max_message;
+};
+
+/**
+ * collq_allreduce_graph() - add what one rank does in an allreduce
+ * @graph: an empty graph
+ * @allreduce: the allreduce
+ * @needs: out: what it takes to run it
+ *
+ * Each number of the receive buffer becomes what @op makes of the numbers that all
+ * ranks have in that place of their send buffers. A run ends when the graph has no more
+ * to do with either. Labels count the steps from 0.
+ *
+ * Return: as collq_alltoall_graph().
+ */
+int collq_allreduce_graph(struct collq_graph *graph,
+			  const struct collq_allreduce *allreduce,
+			  struct collq_needs *needs);
+
+/**
+ * collq_allreduce_prelude() - add the receives for the first run of a generation
+ * @graph: an empty graph
+ * @allreduce: the allreduce
+ *
+ * As collq_alltoall_prelude().
+ *
+ * Return: as collq_alltoall_graph().
+ */
+int collq_allreduce_prelude(struct collq_graph *graph,
+			    const struct collq_allreduce *allreduce);
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus
