@@ -101,8 +101,9 @@ bench-virtual: all
 style:
 	@selftests/run --only '^style$$'
 
-docs:
+docs: tools
 	tools/render-api >Documentation/user-api.rst
+	tools/render-counts >Documentation/alltoall-counts.rst
 
 deps:
 	@tools/deps
@@ -139,7 +140,8 @@ help:
 	@echo 'make soak       barriers, kills and unplugs at random for MINUTES=10, from SEED='
 	@echo 'make bench-virtual   barriers of 2..64 processes in virtual time, 5 runs'
 	@echo 'make style      only the checks of style'
-	@echo 'make docs       render the user API from the ABI headers'
+	@echo 'make docs       render the user API from the ABI headers, and count what'
+	@echo '                all-to-alls come to'
 	@echo 'make deps       install the Debian packages needed (as root)'
 	@echo 'make install    module, header, library and tools; DESTDIR=, prefix= (/usr/local);'
 	@echo '                for the running kernel if its headers are here, else for KDIR'
