@@ -10,6 +10,7 @@
 #include <collq/collq.h>
 
 #include "kselftest_harness.h"
+#include "alloc_wrap.h"
 #include "executor.h"
 #include "graph_util.h"
 
@@ -409,6 +410,64 @@ TEST_F(allreduce, notices_missing_tasks)
 			ASSERT_EQ(0, executor_load(self->red.executor, rank, graph));
 		}
 	}
+}
+
+static int build_graphs(const struct collq_allreduce *what, struct collq_graph **graph,
+			struct collq_graph **prelude)
+{
+	struct collq_needs needs = { .size = sizeof(needs) };
+	int err;
+
+	err = collq_graph_new(graph);
+	if (!err)
+		err = collq_graph_new(prelude);
+	if (!err)
+		err = collq_allreduce_graph(*graph, what, &needs);
+	return err ? err : collq_allreduce_prelude(*prelude, what);
+}
+
+/* Wherever memory runs out: an error, and nothing is left behind. */
+TEST(memory_runs_out_anywhere)
+{
+	struct collq_allreduce what = allreduce(65, IB_COLLQ_CALC_ADD, IB_COLLQ_TYPE_S32);
+	const long before = alloc_wrap_live();
+	uint32_t nr_failed = 0;
+	bool failed;
+	int err;
+
+	what.max_message = 16;
+	what.count = 9;
+	do {
+		struct collq_graph *graph = NULL, *prelude = NULL;
+
+		alloc_wrap_fail_after(nr_failed++);
+		err = build_graphs(&what, &graph, &prelude);
+		failed = alloc_wrap_stop();
+		ASSERT_EQ(failed ? -ENOMEM : 0, err);
+		collq_graph_free(graph);
+		collq_graph_free(prelude);
+		ASSERT_EQ(before, alloc_wrap_live());
+	} while (failed);
+	EXPECT_LT(10, nr_failed);
+}
+
+/* Lengths of more than 32 bits */
+TEST(longest_messages)
+{
+	struct collq_allreduce what = allreduce(2, IB_COLLQ_CALC_MAX, IB_COLLQ_TYPE_U64);
+	struct collq_graph_totals totals = { .size = sizeof(totals) };
+	struct collq_needs needs = { .size = sizeof(needs) };
+	struct collq_graph *graph;
+
+	what.count = 1ULL << 31;
+	what.max_message = UINT64_MAX;
+	ASSERT_EQ(0, collq_graph_new(&graph));
+	ASSERT_EQ(0, collq_allreduce_graph(graph, &what, &needs));
+	ASSERT_EQ(0, collq_graph_totals(graph, &totals));
+	EXPECT_EQ(1ULL << 34, totals.send_bytes);
+	EXPECT_EQ(5, totals.sends);
+	EXPECT_EQ(1ULL << 34, needs.scratch);
+	collq_graph_free(graph);
 }
 
 TEST(bad_arguments)

@@ -11,6 +11,7 @@
 #include <collq/collq.h>
 
 #include "kselftest_harness.h"
+#include "alloc_wrap.h"
 #include "exchange.h"
 
 #define MAX_SIZE	130
@@ -523,6 +524,50 @@ TEST(pieces_of_1024_ranks)
 		}
 		EXPECT_EQ(10, step);
 		collq_graph_free(graph);
+	}
+}
+
+static int build_graphs(const struct collq_alltoall *what, struct collq_graph **graph,
+			struct collq_graph **prelude)
+{
+	struct collq_needs needs = { .size = sizeof(needs) };
+	int err;
+
+	err = collq_graph_new(graph);
+	if (!err)
+		err = collq_graph_new(prelude);
+	if (!err)
+		err = collq_alltoall_graph(*graph, what, &needs);
+	return err ? err : collq_alltoall_prelude(*prelude, what);
+}
+
+/* Wherever memory runs out: an error, and nothing is left behind. */
+TEST(memory_runs_out_anywhere)
+{
+	struct collq_alltoall what;
+	uint32_t layout, nr_failed;
+	bool failed;
+	int err;
+
+	for (layout = COLLQ_ALLTOALL_A; layout <= COLLQ_ALLTOALL_PAIRWISE; layout++) {
+		const long before = alloc_wrap_live();
+
+		what = alltoall(20, layout, COLLQ_PACKING_SG);
+		what.flags = COLLQ_ALLTOALL_IN_PLACE;
+		for (nr_failed = 0;; nr_failed++) {
+			struct collq_graph *graph = NULL, *prelude = NULL;
+
+			alloc_wrap_fail_after(nr_failed);
+			err = build_graphs(&what, &graph, &prelude);
+			failed = alloc_wrap_stop();
+			ASSERT_EQ(failed ? -ENOMEM : 0, err);
+			collq_graph_free(graph);
+			collq_graph_free(prelude);
+			ASSERT_EQ(before, alloc_wrap_live());
+			if (!failed)
+				break;
+		}
+		EXPECT_LT(20, nr_failed);
 	}
 }
 

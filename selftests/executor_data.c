@@ -27,7 +27,7 @@ int executor_set_data(struct executor *ex, const struct executor_data *data)
 			bytes = data->bytes[buffer];
 			if (buffer == COLLQ_BUFFER_SCRATCH)
 				bytes *= data->generations;
-			ex->ranks[i].memory[buffer] = malloc(bytes + 1);
+			ex->ranks[i].memory[buffer] = calloc(1, bytes + 1);
 			if (!ex->ranks[i].memory[buffer])
 				return -ENOMEM;
 		}
