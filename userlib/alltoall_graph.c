@@ -193,7 +193,7 @@ static void copy_nothing(struct build *build, uint32_t nr)
 		written(build, use_of(build, &build->from[i])->writer, &build->to[i]);
 }
 
-/* Copy the first blocks of from[] to those of to[]. */
+/* Copy the first blocks of from[] to those of to[], in as many tasks as it takes. */
 static void copy(struct build *build, uint32_t nr, uint32_t label)
 {
 	const struct collq_alltoall *what = &build->plan.what;
@@ -237,9 +237,11 @@ static void pack(struct build *build, const struct collq_transfer *transfer)
 /* Bring what has landed where it belongs, unless it is there. */
 static void unpack(struct build *build, const struct collq_transfer *transfer)
 {
+	uint32_t i;
+
 	if (transfer->scatter || build->plan.layout == COLLQ_ALLTOALL_E)
 		return;
-	for (uint32_t i = 0; i < transfer->step->nr; i++) {
+	for (i = 0; i < transfer->step->nr; i++) {
 		build->from[i] = collq_plan_landed(&build->plan, transfer, i);
 		build->to[i] = collq_plan_target(&build->plan, transfer, i);
 	}

@@ -189,7 +189,8 @@ struct collq_place collq_plan_output(const struct collq_plan *plan, uint32_t j)
 	return landed_last(plan, j, j);
 }
 
-typedef struct collq_place (*place_of)(const struct collq_plan *plan,
+/* One of the functions that tell where an entry is. */
+typedef struct collq_place (*place_fn)(const struct collq_plan *plan,
 				       const struct collq_transfer *transfer,
 				       uint32_t entry);
 
@@ -200,7 +201,7 @@ static bool is_next(const struct collq_place *place, const struct collq_place *n
 
 /* In how many pieces the entries of a transfer lie. */
 static uint32_t count_pieces(const struct collq_plan *plan,
-			     const struct collq_transfer *transfer, place_of place_of)
+			     const struct collq_transfer *transfer, place_fn place_of)
 {
 	struct collq_place last = { 0 }, place;
 	uint32_t entry, nr = 0;
@@ -215,7 +216,7 @@ static uint32_t count_pieces(const struct collq_plan *plan,
 
 /* @messages: how many more it takes if the adapter works off the list. */
 static bool is_for_adapter(const struct collq_plan *plan,
-			   const struct collq_transfer *transfer, place_of place_of,
+			   const struct collq_transfer *transfer, place_fn place_of,
 			   uint32_t most, uint32_t messages)
 {
 	uint32_t pieces;
