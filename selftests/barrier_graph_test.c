@@ -516,7 +516,7 @@ TEST_F(executor, notices_missing_channel)
 TEST_F(executor, notices_unknown_object)
 {
 	ASSERT_EQ(0, collq_graph_wait_counter(self->a, 5, 1, 0));
-	EXPECT_EQ(-ENXIO, group_load(&self->group));
+	EXPECT_EQ(-ENOENT, group_load(&self->group));
 }
 
 TEST_HARNESS_MAIN

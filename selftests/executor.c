@@ -295,6 +295,7 @@ static int lower(const struct executor *ex, uint32_t rank_nr,
 		.messages = rank->messages,
 		.nr_messages = rank->nr_messages,
 		.message_size = sizeof(*rank->messages),
+		.limits = ex->data.limits.size ? &ex->data.limits : NULL,
 	};
 	struct collq_graph_channel channel = { .size = sizeof(channel) };
 	int err = out && in ? 0 : -ENOMEM;
@@ -399,6 +400,7 @@ static int make_program(struct executor *ex, uint32_t rank, const struct collq_g
 	if (err)
 		return err;
 	collq_graph_table(graph, &table);
+	err = executor_check_tasks(&ex->ranks[rank], tasks, program->nr_ops, &table);
 	program->sges = calloc(table.nr_sges + 1, sizeof(*program->sges));
 	program->ops = calloc(program->nr_ops + 1, sizeof(*program->ops));
 	if (!program->sges || !program->ops)

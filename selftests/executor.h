@@ -65,6 +65,7 @@ struct executor_report {
  * @bytes: of COLLQ_BUFFER_SEND, COLLQ_BUFFER_RECV, and COLLQ_BUFFER_SCRATCH of one
  *	generation
  * @generations: of scratch memory
+ * @limits: what task lists must keep to, if its size isn't 0
  * @arg: passed to the callbacks
  * @fill: what the rank puts there before it begins a run
  * @check: number of bytes that are wrong when it has ended one
@@ -72,6 +73,7 @@ struct executor_report {
 struct executor_data {
 	size_t bytes[3];
 	uint32_t generations;
+	struct ib_collq_query limits;
 	void *arg;
 	void (*fill)(void *arg, uint32_t rank, uint32_t run, unsigned char *send,
 		     unsigned char *recv);
@@ -118,9 +120,9 @@ int executor_bind(struct executor *executor, uint32_t rank,
  * @graph: the graph that was bound, or one with the same channels
  *
  * Return: 0; -ENOENT if a peer has no in channel for one of the out channels;
- * -EOPNOTSUPP for a task that isn't executed here; -ENXIO for one that names an
- * object, slot or generation that isn't there; -ERANGE for a list that isn't within the
- * memory; what collq_graph_lower() gives.
+ * -EOPNOTSUPP for a task that isn't executed here; -ENXIO for one that names a slot or
+ * generation that isn't there; -ERANGE for a list that isn't within the memory; what
+ * the kernel refuses a graph with; what collq_graph_lower() gives.
  */
 int executor_load(struct executor *executor, uint32_t rank,
 		  const struct collq_graph *graph);

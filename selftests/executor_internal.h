@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * What an executor is made of, for the files that make it up: executor.c (objects,
- * and task lists that name them), executor_run.c (ranks that take turns) and
- * executor_data.c (memory).
+ * and task lists that name them), executor_check.c (what the kernel would refuse),
+ * executor_run.c (ranks that take turns) and executor_data.c (memory).
  */
 #ifndef EXECUTOR_INTERNAL_H
 #define EXECUTOR_INTERNAL_H
@@ -149,6 +149,10 @@ struct executor {
 	uint64_t nr_flights, nr_slow_flights, nr_sends;
 	uint64_t random;
 };
+
+/* Whether the kernel would take a task list of a rank: 0 or -errno. */
+int executor_check_tasks(struct rank *rank, const struct ib_collq_task *tasks, uint32_t nr,
+			 const struct collq_graph_table *table);
 
 /* Whether lists lie in the memory, and fit together: 0 or -errno. */
 int executor_check_lists(const struct executor *executor, const struct op *op);
