@@ -2,21 +2,15 @@
 /*
  * Connecting an endpoint: RESET -> INIT -> receives posted -> RTR -> RTS.
  *
- * ib_modify_qp() doesn't find out the peer's Ethernet address for a caller in
- * the kernel, and an address of zeros would hang in silence. Making an address
- * handle does, and fills it into the attributes; so one is made and thrown
- * away.
- *
  * The peer may send as soon as its side is in RTS, which may be before this one
  * is connected: its retries bridge that.
  */
-#include <linux/etherdevice.h>
-
-#include <rdma/ib_addr.h>
+#include <rdma/ib_verbs.h>
 
 #include "address.h"
 #include "context.h"
 #include "endpoint.h"
+#include "route.h"
 #include "verbs.h"
 
 /* Receiver-not-ready back-off that is asked of the peer: 0.01 ms. */
@@ -41,37 +35,16 @@ static int collq_connect_path(struct collq_endpoint *ep,
 			      const struct ib_collq_address *peer,
 			      struct rdma_ah_attr *path)
 {
-	struct ib_pd *pd = ep->verbs->pd;
-	union ib_gid gid;
-	struct ib_ah *ah;
+	struct collq_route route = {
+		.port = ep->attr.port,
+		.gid_index = ep->attr.gid_index,
+		.sl = ep->attr.sl,
+		.traffic_class = ep->attr.traffic_class,
+		.lid = le16_to_cpu(peer->lid),
+	};
 
-	memset(path, 0, sizeof(*path));
-	path->type = rdma_ah_find_type(pd->device, ep->attr.port);
-	rdma_ah_set_port_num(path, ep->attr.port);
-	rdma_ah_set_sl(path, ep->attr.sl);
-	memcpy(gid.raw, peer->gid, sizeof(gid.raw));
-	if (path->type == RDMA_AH_ATTR_TYPE_ROCE ||
-	    rdma_cap_eth_ah(pd->device, ep->attr.port) || !peer->lid)
-		rdma_ah_set_grh(path, &gid, 0, ep->attr.gid_index, 64,
-				ep->attr.traffic_class);
-	if (path->type == RDMA_AH_ATTR_TYPE_IB)
-		rdma_ah_set_dlid(path, le16_to_cpu(peer->lid));
-	if (path->type != RDMA_AH_ATTR_TYPE_ROCE)
-		return 0;
-
-	ah = rdma_create_user_ah(pd, path, NULL);
-	if (IS_ERR(ah)) {
-		int err = PTR_ERR(ah);
-
-		/* Routing has many errors, some with another meaning here. */
-		if (err == -ENOBUFS)
-			err = -ENOMEM;
-		return err == -ETIMEDOUT || err == -ENOMEM ? err : -EHOSTUNREACH;
-	}
-	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
-	if (is_zero_ether_addr(rdma_ah_retrieve_dmac(path)))
-		return -EHOSTUNREACH;
-	return 0;
+	memcpy(route.gid.raw, peer->gid, sizeof(route.gid.raw));
+	return collq_route_resolve(ep->verbs->pd, &route, path);
 }
 
 static int collq_connect_rtr(struct collq_endpoint *ep,
