@@ -7,7 +7,7 @@
  * Define STRUCT(name, bytes), MEMBER(struct, name, offset) and VALUE(name,
  * value), then include this; any number of times.
  */
-STRUCT(query, 168);
+STRUCT(query, 176);
 MEMBER(query, size, 0);
 MEMBER(query, flags, 4);
 MEMBER(query, abi_version, 8);
@@ -30,6 +30,7 @@ MEMBER(query, max_batch, 80);
 MEMBER(query, nr_ports, 84);
 MEMBER(query, instance, 88);
 MEMBER(query, device, 104);
+MEMBER(query, max_region, 168);
 
 STRUCT(batch, 32);
 MEMBER(batch, size, 0);
@@ -317,7 +318,7 @@ MEMBER(graph_info, nr_buffers, 12);
 MEMBER(graph_info, submissions, 16);
 MEMBER(graph_info, __reserved, 20);
 
-STRUCT(queue_info, 64);
+STRUCT(queue_info, 80);
 MEMBER(queue_info, id, 0);
 MEMBER(queue_info, ring, 4);
 MEMBER(queue_info, depth, 8);
@@ -331,6 +332,8 @@ MEMBER(queue_info, object, 36);
 MEMBER(queue_info, since, 40);
 MEMBER(queue_info, submitted, 48);
 MEMBER(queue_info, completed, 56);
+MEMBER(queue_info, copied, 64);
+MEMBER(queue_info, sges, 72);
 
 STRUCT(ring_info, 56);
 MEMBER(ring_info, create, 0);
@@ -346,6 +349,14 @@ MEMBER(region_create, address, 16);
 MEMBER(region_create, length, 24);
 MEMBER(region_create, fd, 32);
 MEMBER(region_create, id, 36);
+
+STRUCT(region_info, 64);
+MEMBER(region_info, create, 0);
+MEMBER(region_info, stale, 40);
+MEMBER(region_info, uses, 44);
+MEMBER(region_info, registrations, 48);
+MEMBER(region_info, __reserved, 52);
+MEMBER(region_info, pages, 56);
 
 STRUCT(zone_offer, 72);
 MEMBER(zone_offer, size, 0);

@@ -58,7 +58,7 @@ TEST(structures_have_no_holes)
 #undef VALUE
 	walk_to(&walk, "its end", walk.size);
 
-	ASSERT_EQ(34, walk.nr);
+	ASSERT_EQ(35, walk.nr);
 	ASSERT_EQ(0, walk.holes);
 }
 

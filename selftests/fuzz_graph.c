@@ -138,20 +138,38 @@ struct graph {
 	__u32 nr_buffers;
 };
 
-/* A list that a task may read or write: in the table, and no longer than allowed. */
-static bool list_fits(const struct graph *graph, __u32 first, __u32 count, __u32 max,
+/* A list that a task may read or write: in the table. */
+static bool list_fits(const struct graph *graph, __u32 first, __u32 count,
 		      const struct collq_graph_limits *limits)
+{
+	if (!count && !first)
+		return true;
+	return limits->features & IB_COLLQ_FEATURE_REGION &&
+	       (__u64)first + count <= graph->nr_sges;
+}
+
+static __u64 list_length(const struct graph *graph, __u32 first, __u32 count)
 {
 	__u64 length = 0;
 
-	if (!count && !first)
-		return true;
-	if (!(limits->features & IB_COLLQ_FEATURE_REGION) ||
-	    (__u64)first + count > graph->nr_sges || (max && count > max))
-		return false;
 	while (count--)
 		length += graph->sges[first++].length;
-	return length <= limits->max_message;
+	return length;
+}
+
+/* Two lists that are in the table: as long as each other, and in whole elements. */
+static bool lengths_are_right(const struct graph *graph, const struct ib_collq_task *task)
+{
+	__u64 length = list_length(graph, task->sge_first, task->sge_count);
+	__u64 element = 1;
+
+	if (task->opcode == IB_COLLQ_TASK_CALC) {
+		element = task->calc_type >= IB_COLLQ_TYPE_S64 ? 8 : 4;
+		if (task->calc_op >= IB_COLLQ_CALC_MINLOC)
+			element *= 2;
+	}
+	return length == list_length(graph, task->dst_first, task->dst_count) &&
+	       length % element == 0;
 }
 
 static bool is_signal_endpoint(const struct collq_graph_endpoint *ep)
@@ -171,7 +189,8 @@ static bool task_is_right(const struct graph *graph, const struct ib_collq_task 
 	    (signal && task->signal_slot >= limits->max_slots) ||
 	    (!signal && (task->signal_slot || task->signal_generation)))
 		return false;
-	if (!list_fits(graph, task->dst_first, task->dst_count, 0, limits))
+	if (!list_fits(graph, task->dst_first, task->dst_count, limits) ||
+	    !list_fits(graph, task->sge_first, task->sge_count, limits))
 		return false;
 	switch (task->opcode) {
 	case IB_COLLQ_TASK_SEND:
@@ -200,11 +219,12 @@ static bool task_is_right(const struct graph *graph, const struct ib_collq_task 
 		     (!task->calc_op || task->calc_op > IB_COLLQ_CALC_MAXLOC ||
 		      !task->calc_type || task->calc_type > IB_COLLQ_TYPE_U64)))
 			return false;
-		break;
+		return lengths_are_right(graph, task);
 	default:
 		return false;
 	}
-	return list_fits(graph, task->sge_first, task->sge_count, max, limits);
+	return task->sge_count <= max &&
+	       list_length(graph, task->sge_first, task->sge_count) <= limits->max_message;
 }
 
 static int check(const struct graph *graph, __u32 nr_tasks,

@@ -47,7 +47,10 @@ static const struct collq_graph_limits limits_all = {
 static int find_endpoint(void *data, __u32 id, struct collq_graph_endpoint *ep)
 {
 	static const struct collq_graph_endpoint endpoints[] = {
-		[SIGNAL_ENDPOINT] = { .kind = IB_COLLQ_ENDPOINT_SIGNAL },
+		[SIGNAL_ENDPOINT] = {
+			.kind = IB_COLLQ_ENDPOINT_SIGNAL,
+			.max_send_sge = 2,
+		},
 		[MESSAGE_ENDPOINT] = {
 			.kind = IB_COLLQ_ENDPOINT_MESSAGE,
 			.max_send_sge = 3,
@@ -132,6 +135,24 @@ FIXTURE_VARIANT_ADD(accepted, write) {
 	},
 };
 
+FIXTURE_VARIANT_ADD(accepted, copy_of_more_than_a_message) {
+	.task = { .opcode = IB_COLLQ_TASK_COPY, .sge_count = 8, .dst_count = 8 },
+};
+
+FIXTURE_VARIANT_ADD(accepted, calc_of_numbers) {
+	.task = {
+		.opcode = IB_COLLQ_TASK_CALC, .sge_count = 1, .dst_count = 1,
+		.calc_op = IB_COLLQ_CALC_XOR, .calc_type = IB_COLLQ_TYPE_S32,
+	},
+};
+
+FIXTURE_VARIANT_ADD(accepted, calc_of_pairs) {
+	.task = {
+		.opcode = IB_COLLQ_TASK_CALC, .sge_count = 4, .dst_count = 4,
+		.calc_op = IB_COLLQ_CALC_MAXLOC, .calc_type = IB_COLLQ_TYPE_U64,
+	},
+};
+
 FIXTURE_VARIANT_ADD(accepted, copy) {
 	.task = {
 		.opcode = IB_COLLQ_TASK_COPY, .sge_first = 1, .sge_count = 2,
@@ -142,7 +163,7 @@ FIXTURE_VARIANT_ADD(accepted, copy) {
 FIXTURE_VARIANT_ADD(accepted, calc) {
 	.task = {
 		.opcode = IB_COLLQ_TASK_CALC, .sge_count = 2, .dst_first = 2,
-		.dst_count = 1, .calc_op = IB_COLLQ_CALC_XOR,
+		.dst_count = 2, .calc_op = IB_COLLQ_CALC_XOR,
 		.calc_type = IB_COLLQ_TYPE_U64,
 	},
 };
@@ -444,9 +465,27 @@ FIXTURE_VARIANT_ADD(refused, length_of_send) {
 	REFUSED(LENGTH, 300, 250),
 };
 
-FIXTURE_VARIANT_ADD(refused, length_of_copy) {
-	.task = { .opcode = IB_COLLQ_TASK_COPY, .sge_count = 8 },
-	REFUSED(LENGTH, 800, 250),
+FIXTURE_VARIANT_ADD(refused, write_sge_count) {
+	.task = { WRITE_SIGNAL, .object = SIGNAL_ENDPOINT, .sge_count = 3 },
+	REFUSED(SGE_COUNT, 3, 2),
+};
+
+FIXTURE_VARIANT_ADD(refused, copy_of_less) {
+	.task = { .opcode = IB_COLLQ_TASK_COPY, .sge_count = 1, .dst_count = 2 },
+	REFUSED(LENGTH, 100, 200),
+};
+
+FIXTURE_VARIANT_ADD(refused, copy_of_more) {
+	.task = { .opcode = IB_COLLQ_TASK_COPY, .sge_count = 3, .dst_count = 2 },
+	REFUSED(LENGTH, 300, 200),
+};
+
+FIXTURE_VARIANT_ADD(refused, calc_of_half_a_pair) {
+	.task = {
+		.opcode = IB_COLLQ_TASK_CALC, .sge_count = 1, .dst_count = 1,
+		.calc_op = IB_COLLQ_CALC_MINLOC, .calc_type = IB_COLLQ_TYPE_S32,
+	},
+	REFUSED(LENGTH, 100, 96),
 };
 
 FIXTURE_VARIANT_ADD(refused, calc_op_0) {

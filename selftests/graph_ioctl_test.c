@@ -102,6 +102,7 @@ FIXTURE_VARIANT(refused) {
 #define REFUSED(why, has, may)	.reason = IB_COLLQ_REFUSED_##why, .needed = (has), .limit = (may)
 
 #define FEATURES	(IB_COLLQ_FEATURE_SIGNAL | IB_COLLQ_FEATURE_MESSAGE |	\
+			 IB_COLLQ_FEATURE_REGION | IB_COLLQ_FEATURE_CALC |	\
 			 IB_COLLQ_FEATURE_RESET | IB_COLLQ_FEATURE_PROBE)
 
 FIXTURE_VARIANT_ADD(refused, opcode) {
@@ -167,8 +168,7 @@ FIXTURE_VARIANT_ADD(refused, slot) {
 
 FIXTURE_VARIANT_ADD(refused, scatter_gather) {
 	.task = { .opcode = IB_COLLQ_TASK_SEND, .object = MESSAGE_ENDPOINT, .sge_count = 1 },
-	.err = -EOPNOTSUPP,
-	REFUSED(UNSUPPORTED, IB_COLLQ_FEATURE_REGION, FEATURES),
+	REFUSED(SGE_RANGE, 1, 0),
 };
 
 FIXTURE_VARIANT_ADD(refused, write) {
@@ -181,15 +181,13 @@ FIXTURE_VARIANT_ADD(refused, write) {
 };
 
 FIXTURE_VARIANT_ADD(refused, copy) {
-	.task = { .opcode = IB_COLLQ_TASK_COPY },
-	.err = -EOPNOTSUPP,
-	REFUSED(UNSUPPORTED, IB_COLLQ_FEATURE_CALC, FEATURES),
+	.task = { .opcode = IB_COLLQ_TASK_COPY, .dst_count = 2 },
+	REFUSED(SGE_RANGE, 2, 0),
 };
 
 FIXTURE_VARIANT_ADD(refused, calc) {
-	.task = { .opcode = IB_COLLQ_TASK_CALC },
-	.err = -EOPNOTSUPP,
-	REFUSED(UNSUPPORTED, IB_COLLQ_FEATURE_CALC, FEATURES),
+	.task = { .opcode = IB_COLLQ_TASK_CALC, .calc_type = IB_COLLQ_TYPE_S32 },
+	REFUSED(CALC, 0, IB_COLLQ_CALC_MAXLOC),
 };
 
 FIXTURE_SETUP(refused)
@@ -237,10 +235,10 @@ TEST_F(graph, sizes)
 		{ self->query.max_tasks + 1, 0, 0, -EINVAL, IB_COLLQ_REFUSED_TASKS,
 		  self->query.max_tasks + 1, self->query.max_tasks },
 		{ ~0U, 0, 0, -EINVAL, IB_COLLQ_REFUSED_TASKS, ~0U, self->query.max_tasks },
-		{ 1, 1, 0, -EOPNOTSUPP, IB_COLLQ_REFUSED_UNSUPPORTED, IB_COLLQ_FEATURE_REGION,
-		  FEATURES },
-		{ 1, 0, 1, -EOPNOTSUPP, IB_COLLQ_REFUSED_UNSUPPORTED, IB_COLLQ_FEATURE_REGION,
-		  FEATURES },
+		{ 1, self->query.max_sges + 1, 1, -EINVAL, IB_COLLQ_REFUSED_SGES,
+		  self->query.max_sges + 1, self->query.max_sges },
+		{ 1, 0, self->query.max_buffers + 1, -EINVAL, IB_COLLQ_REFUSED_BUFFERS,
+		  self->query.max_buffers + 1, self->query.max_buffers },
 	};
 	unsigned int i;
 

@@ -35,8 +35,8 @@ TEST_F(context, query)
 	EXPECT_EQ(IB_COLLQ_ABI_VERSION, query.abi_version);
 	EXPECT_EQ(IB_COLLQ_PROTOCOL_VERSION, query.protocol_version);
 	EXPECT_EQ(IB_COLLQ_FEATURE_SIGNAL | IB_COLLQ_FEATURE_MESSAGE |
+		  IB_COLLQ_FEATURE_REGION | IB_COLLQ_FEATURE_CALC |
 		  IB_COLLQ_FEATURE_RESET | IB_COLLQ_FEATURE_PROBE, query.features);
-	EXPECT_EQ(0, query.max_message);
 	EXPECT_STREQ(RAW_DEVICE, (const char *)query.device);
 	EXPECT_EQ(1, query.nr_ports);
 	/* The least that is of use. */
@@ -49,9 +49,13 @@ TEST_F(context, query)
 	EXPECT_LE(256, query.max_queue_endpoints);
 	EXPECT_LE(1024, query.max_ring_entries);
 	EXPECT_LE(64, query.max_batch);
+	EXPECT_LE(4096, query.max_sges);
+	EXPECT_LE(3, query.max_buffers);
+	EXPECT_LE(1ULL << 30, query.max_region);
 	/* What rxe has. */
 	EXPECT_EQ(32, query.max_send_sge);
 	EXPECT_EQ(32, query.max_recv_sge);
+	EXPECT_EQ(8 << 20, query.max_message);
 }
 
 /* The same in all contexts and in addresses, and not zero. */

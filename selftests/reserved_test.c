@@ -29,11 +29,15 @@ enum {
 	NEXT,
 };
 
-/* A command: its structure, or its entry if it takes a batch of them. */
+/*
+ * A command: its structure, or its entry if it takes a batch of them; and where the
+ * first version of it ended, if it has grown since.
+ */
 struct command {
 	const char *name;
 	unsigned int cmd;
 	size_t size;
+	size_t least;
 	bool batch;
 	int ret;
 	union {
@@ -67,13 +71,16 @@ static const struct ib_collq_task wait_task = {
 	.count = 1,
 };
 
+/* What a region is made of. */
+static char memory[4096];
+
 #define TOP(command, type)	\
 	.name = #command, .cmd = IB_COLLQ_##command, .size = sizeof(struct ib_collq_##type)
 #define ENTRY(command, type)	TOP(command, type), .batch = true, .ret = 1
 
 /* In an order in which they can be carried out. */
 static struct command commands[] = {
-	{ TOP(QUERY, query) },
+	{ TOP(QUERY, query), .least = offsetof(struct ib_collq_query, max_region) },
 	{ TOP(OBJECT_DESCRIBE, object_describe), .describe = { .id = RING } },
 	{ TOP(COUNTER_RAISE, counter_raise), .raise = { .counter = USER_COUNTER, .count = 3 } },
 	{ TOP(COUNTER_READ, counter_read), .read = { .counter = USER_COUNTER } },
@@ -99,7 +106,7 @@ static struct command commands[] = {
 	{ ENTRY(OBJECT_DESTROY, object_destroy), .destroy = { .id = SIGNAL_COUNTER } },
 	{ TOP(OBJECT_RESET, object_reset), .reset = { .id = QUEUE } },
 	{ TOP(CONTEXT_DESCRIBE, context_describe) },
-	{ TOP(REGION_CREATE, region_create), .ret = -EOPNOTSUPP,
+	{ TOP(REGION_CREATE, region_create),
 	  .region = { .type = IB_COLLQ_REGION_USER, .length = 4096 } },
 	{ TOP(ZONE_OFFER, zone_offer), .ret = -EOPNOTSUPP,
 	  .zone = { .endpoint = ENDPOINT, .length = 64 } },
@@ -138,6 +145,8 @@ FIXTURE_SETUP(abi)
 			command->query.size = command->size;
 		if (command->cmd == IB_COLLQ_ENDPOINT_CONNECT)
 			memcpy(command->connect.address, attr[0].address, sizeof(attr[0].address));
+		if (command->cmd == IB_COLLQ_REGION_CREATE)
+			command->region.address = (unsigned long)memory;
 		if (command->cmd == IB_COLLQ_GRAPH_CREATE)
 			command->graph.tasks = (unsigned long)&wait_task;
 	}
@@ -209,7 +218,7 @@ TEST_F(abi, good)
 	for (command = commands; command->name; command++)
 		EXPECT_RET(command->ret, call_good(self->fd, command));
 	/* Each created one of its kind; one was destroyed. */
-	EXPECT_EQ(NEXT - 1 + 5 - 1, count_objects(self->fd));
+	EXPECT_EQ(NEXT - 1 + 6 - 1, count_objects(self->fd));
 }
 
 TEST_F(abi, too_short)
@@ -222,7 +231,7 @@ TEST_F(abi, too_short)
 	for (command = commands; command->name; command++) {
 		sizes[0] = 0;
 		sizes[1] = 4;
-		sizes[2] = command->size - 1;
+		sizes[2] = (command->least ? command->least : command->size) - 1;
 		for (i = 0; i < 3; i++) {
 			memcpy(buffer, &command->query, command->size);
 			if (!command->batch)
@@ -293,6 +302,7 @@ TEST_F(abi, read_only)
 	for (command = commands; command->name; command++) {
 		if (command->cmd != IB_COLLQ_RING_CREATE && command->cmd != IB_COLLQ_QUEUE_CREATE &&
 		    command->cmd != IB_COLLQ_GRAPH_CREATE &&
+		    command->cmd != IB_COLLQ_REGION_CREATE &&
 		    command->cmd != IB_COLLQ_ENDPOINT_CREATE &&
 		    command->cmd != IB_COLLQ_COUNTER_CREATE)
 			continue;
@@ -357,14 +367,14 @@ TEST_F(abi, other_operations)
 	EXPECT_EQ(ESPIPE, errno);
 }
 
-/* Regions and zones can't have been made. */
+/* Zones can't have been made. */
 TEST_F(abi, destroy_types)
 {
 	static const struct {
 		__u32 type;
 		int err;
 	} types[] = {
-		{ IB_COLLQ_OBJECT_REGION, -EOPNOTSUPP }, { IB_COLLQ_OBJECT_ZONE, -EOPNOTSUPP },
+		{ IB_COLLQ_OBJECT_REGION, -ENOENT }, { IB_COLLQ_OBJECT_ZONE, -EOPNOTSUPP },
 		{ IB_COLLQ_OBJECT_ZONE + 1, -EINVAL }, { ~0U, -EINVAL },
 		{ IB_COLLQ_OBJECT_RING, -ENOENT },
 	};
@@ -527,6 +537,34 @@ FIXTURE_VARIANT_ADD(member, region_create_flags) {
 
 FIXTURE_VARIANT_ADD(member, region_create_last_flag) {
 	IB_COLLQ_REGION_CREATE, AT(region_create, flags), 1U << 31, -EOPNOTSUPP,
+};
+
+FIXTURE_VARIANT_ADD(member, region_create_type) {
+	IB_COLLQ_REGION_CREATE, AT(region_create, type), 0, -EINVAL,
+};
+
+FIXTURE_VARIANT_ADD(member, region_create_type_dmabuf) {
+	IB_COLLQ_REGION_CREATE, AT(region_create, type), IB_COLLQ_REGION_DMABUF, -EOPNOTSUPP,
+};
+
+FIXTURE_VARIANT_ADD(member, region_create_type_unknown) {
+	IB_COLLQ_REGION_CREATE, AT(region_create, type), 3, -EINVAL,
+};
+
+FIXTURE_VARIANT_ADD(member, region_create_access) {
+	IB_COLLQ_REGION_CREATE, AT(region_create, access), 2, -EOPNOTSUPP,
+};
+
+FIXTURE_VARIANT_ADD(member, region_create_fd) {
+	IB_COLLQ_REGION_CREATE, AT(region_create, fd), 1, -EINVAL,
+};
+
+FIXTURE_VARIANT_ADD(member, region_create_length) {
+	IB_COLLQ_REGION_CREATE, AT(region_create, length), 0, -EINVAL,
+};
+
+FIXTURE_VARIANT_ADD(member, queue_submit_bindings) {
+	IB_COLLQ_QUEUE_SUBMIT, AT(queue_submit, nr_bindings), 1, -EINVAL,
 };
 
 FIXTURE_VARIANT_ADD(member, zone_offer_flags) {

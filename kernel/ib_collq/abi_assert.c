@@ -14,9 +14,10 @@
 #define ASSERT_OFFSET(type, member, offset)				\
 	static_assert(offsetof(struct type, member) == (offset))
 
-ASSERT_SIZE(ib_collq_query, 168);
+ASSERT_SIZE(ib_collq_query, 176);
 ASSERT_OFFSET(ib_collq_query, instance, 88);
 ASSERT_OFFSET(ib_collq_query, device, 104);
+ASSERT_OFFSET(ib_collq_query, max_region, 168);
 ASSERT_SIZE(ib_collq_batch, 32);
 ASSERT_SIZE(ib_collq_object_destroy, 8);
 ASSERT_SIZE(ib_collq_address, IB_COLLQ_ADDRESS_SIZE);
@@ -65,10 +66,11 @@ ASSERT_SIZE(ib_collq_queue_cancel, 24);
 ASSERT_SIZE(ib_collq_object_describe, 48);
 ASSERT_SIZE(ib_collq_counter_info, 64);
 ASSERT_SIZE(ib_collq_graph_info, 24);
-ASSERT_SIZE(ib_collq_queue_info, 64);
+ASSERT_SIZE(ib_collq_queue_info, 80);
 ASSERT_SIZE(ib_collq_ring_info, 56);
 ASSERT_SIZE(ib_collq_endpoint_info, 368);
 ASSERT_SIZE(ib_collq_region_create, 40);
+ASSERT_SIZE(ib_collq_region_info, 64);
 ASSERT_SIZE(ib_collq_zone_offer, 72);
 ASSERT_SIZE(ib_collq_object_reset, 144);
 ASSERT_SIZE(ib_collq_context_describe, 48);

@@ -179,10 +179,30 @@ static void collq_device_free(struct device *dev)
 		wake_up_all(&collq_devices_gone);
 }
 
+/* The longest message that every port takes, and that a length can tell. */
+static int collq_device_max_message(struct ib_device *ibdev, u32 *longest)
+{
+	struct ib_port_attr attr;
+	u32 port;
+	int err;
+
+	*longest = INT_MAX;
+	rdma_for_each_port(ibdev, port) {
+		err = ib_query_port(ibdev, port, &attr);
+		if (err)
+			return err;
+		*longest = min(*longest, attr.max_msg_sz);
+	}
+	return 0;
+}
+
 static int collq_device_init(struct collq_device *cd, struct ib_device *ibdev)
 {
 	int err, minor;
 
+	err = collq_device_max_message(ibdev, &cd->max_message);
+	if (err)
+		return err;
 	err = init_srcu_struct(&cd->srcu);
 	if (err)
 		return err;

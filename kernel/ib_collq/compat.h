@@ -49,6 +49,16 @@ static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
 #define collq_devnode_device	struct device
 #endif
 
+/*
+ * 6.2: a page that is pinned for reading stays the process' own when that writes
+ * to it later. Before, a private mapping must be given its copy beforehand.
+ */
+#ifdef COLLQ_HAVE_UNRELIABLE_READ_PIN
+#define collq_pin_reads_reliably	false
+#else
+#define collq_pin_reads_reliably	true
+#endif
+
 /* 6.4: the class is const */
 #ifdef COLLQ_HAVE_CONST_CLASS
 #define collq_class_const	const struct class

@@ -158,6 +158,7 @@ void collq_context_detach(struct collq_context *ctx)
 		IB_COLLQ_OBJECT_GRAPH,
 		IB_COLLQ_OBJECT_COUNTER,
 		IB_COLLQ_OBJECT_ENDPOINT,
+		IB_COLLQ_OBJECT_REGION,
 		IB_COLLQ_OBJECT_RING,
 	};
 	size_t i;

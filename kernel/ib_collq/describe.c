@@ -15,6 +15,7 @@
 #include "graph.h"
 #include "ioctl.h"
 #include "queue.h"
+#include "region.h"
 #include "ring.h"
 
 /* What is told of an object, and where its table goes. */
@@ -114,23 +115,24 @@ static int collq_describe_graph(struct collq_description *d,
 	const struct ib_collq_graph_info info = {
 		.id = obj->id,
 		.nr_tasks = graph->nr_tasks,
+		.nr_sges = graph->nr_sges,
 		.nr_buffers = graph->nr_buffers,
 		.submissions = atomic_read(&graph->runs),
 	};
 	u32 i;
-	int err;
+	int err = 0;
 
+	d->attr->entry_size = sizeof(struct ib_collq_sge);
 	if (d->attr->flags & IB_COLLQ_DESCRIBE_SGES) {
-		d->attr->entry_size = sizeof(struct ib_collq_sge);
-		return collq_put_info(d, &info, sizeof(info));
+		for (i = 0; i < graph->nr_sges && !err; i++)
+			err = collq_put_entry(d, &graph->sges[i],
+					      sizeof(graph->sges[i]));
+	} else {
+		for (i = 0; i < graph->nr_tasks && !err; i++)
+			err = collq_put_entry(d, &graph->tasks[i],
+					      sizeof(graph->tasks[i]));
 	}
-	for (i = 0; i < graph->nr_tasks; i++) {
-		err = collq_put_entry(d, &graph->tasks[i],
-				      sizeof(graph->tasks[i]));
-		if (err)
-			return err;
-	}
-	return collq_put_info(d, &info, sizeof(info));
+	return err ? err : collq_put_info(d, &info, sizeof(info));
 }
 
 static int collq_describe_queue(struct collq_description *d,
@@ -175,9 +177,20 @@ static int collq_describe_ring(struct collq_description *d,
 	return collq_put_info(d, &info, sizeof(info));
 }
 
+static int collq_describe_region(struct collq_description *d,
+				 struct collq_object *obj)
+{
+	struct ib_collq_region_info info;
+
+	collq_region_info(collq_region_of(obj), &info);
+	return collq_put_info(d, &info, sizeof(info));
+}
+
 static int collq_describe(struct collq_description *d, struct collq_object *obj)
 {
 	switch (obj->ops->type) {
+	case IB_COLLQ_OBJECT_REGION:
+		return collq_describe_region(d, obj);
 	case IB_COLLQ_OBJECT_ENDPOINT:
 		return collq_describe_endpoint(d, obj);
 	case IB_COLLQ_OBJECT_COUNTER:

@@ -48,6 +48,7 @@ struct collq_linger_list {
  * @mutex: protects @contexts, and opening against removal. Taken before a
  *	context's mutex
  * @contexts: open contexts
+ * @max_message: bytes of the longest message that every port takes
  * @last_context: id of the latest one, under @mutex
  * @cqs: completion queues
  * @linger: endpoints that were destroyed but linger
@@ -62,6 +63,7 @@ struct collq_device {
 	bool dead;
 	struct mutex mutex;		/* contexts, dead */
 	struct list_head contexts;
+	u32 max_message;
 	u32 last_context;
 	struct collq_cq_pool cqs;
 	struct collq_linger_list linger;

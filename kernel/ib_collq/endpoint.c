@@ -80,6 +80,18 @@ void collq_endpoint_fail(struct collq_endpoint *ep, int error)
 	spin_unlock_bh(&ep->lock);
 }
 
+/*
+ * What is posted here must not touch buffers any more, and nobody can take it back:
+ * the endpoint fails if there is anything of that kind. Softirq or process.
+ */
+void collq_endpoint_abandon(struct collq_endpoint *ep, int error)
+{
+	spin_lock_bh(&ep->lock);
+	if (ep->carried)
+		collq_endpoint_fail_locked(ep, error);
+	spin_unlock_bh(&ep->lock);
+}
+
 /* The peer will send nothing more. Endpoint lock held, softirq. */
 void collq_endpoint_peer_closed(struct collq_endpoint *ep)
 {
@@ -198,6 +210,15 @@ static void collq_endpoint_end_messages(struct collq_endpoint *ep, u32 state,
 	}
 }
 
+/* Moves the queue pair to ERR, so that it flushes. May sleep. */
+static void collq_endpoint_flush(struct collq_endpoint *ep)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+
+	if (READ_ONCE(ep->connected))
+		ib_modify_qp(ep->qp, &attr, IB_QP_STATE);
+}
+
 static void collq_endpoint_event_work(struct work_struct *work)
 {
 	struct collq_endpoint *ep =
@@ -212,6 +233,13 @@ static void collq_endpoint_event_work(struct work_struct *work)
 	error = ep->error;
 	spin_unlock_bh(&ep->lock);
 
+	/*
+	 * What is posted there lets go of its buffers. Whoever replaces or destroys
+	 * the queue pair waits for this work.
+	 */
+	if (state == IB_COLLQ_ENDPOINT_ERROR &&
+	    ep->attr.kind == IB_COLLQ_ENDPOINT_MESSAGE)
+		collq_endpoint_flush(ep);
 	collq_endpoint_fail_counters(ep);
 	collq_endpoint_end_messages(ep, state, error);
 	if (state == IB_COLLQ_ENDPOINT_ERROR)
@@ -236,13 +264,14 @@ static void collq_endpoint_qp_event(struct ib_event *event, void *data)
 	}
 }
 
-/* Moves the queue pair to ERR, so that it flushes. May sleep. */
+/*
+ * The same from outside. The state is CLOSED, so the worker doesn't begin to do it
+ * too. May sleep.
+ */
 void collq_endpoint_kill(struct collq_endpoint *ep)
 {
-	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
-
-	if (ep->connected)
-		ib_modify_qp(ep->qp, &attr, IB_QP_STATE);
+	flush_work(&ep->event_work);
+	collq_endpoint_flush(ep);
 }
 
 /*
@@ -251,11 +280,13 @@ void collq_endpoint_kill(struct collq_endpoint *ep)
  */
 void collq_endpoint_destroy_qp(struct collq_endpoint *ep)
 {
+	flush_work(&ep->event_work);
 	if (ep->connected)
 		ib_drain_qp(ep->qp);
 	ib_destroy_qp(ep->qp);
 	if (cancel_work_sync(&ep->event_work))
 		collq_object_put(&ep->obj);
+	collq_endpoint_release_buffers(ep);
 }
 
 /* The same for good, with all that the queue pair was made from. May sleep. */
@@ -307,6 +338,13 @@ static void collq_endpoint_destroy(struct collq_object *obj)
 		collq_endpoint_teardown(ep);
 }
 
+static void collq_endpoint_free_queues(struct collq_endpoint *ep)
+{
+	kfree(ep->sge_list);
+	kvfree(ep->recv_bindings);
+	kvfree(ep->sends);
+}
+
 static void collq_endpoint_free(struct collq_object *obj)
 {
 	struct collq_endpoint *ep = collq_endpoint_of(obj);
@@ -315,7 +353,7 @@ static void collq_endpoint_free(struct collq_object *obj)
 		collq_object_put(&ep->signal->obj);
 	xa_destroy(&ep->aborts);
 	kvfree(ep->slots);
-	kvfree(ep->sends);
+	collq_endpoint_free_queues(ep);
 	kfree(ep);
 }
 
@@ -364,6 +402,17 @@ static int collq_endpoint_check(const struct ib_collq_endpoint_create *attr,
 	return 0;
 }
 
+/*
+ * Entries of a queue pair's lists: a few more than asked for, since an entry that
+ * crosses a border of what has one key takes two.
+ */
+static u32 collq_endpoint_sges(u32 wanted, int limit)
+{
+	if (!wanted)
+		return 1;
+	return min_t(u32, wanted + COLLQ_SPARE_SGES, limit);
+}
+
 static void collq_endpoint_init(struct collq_endpoint *ep,
 				const struct ib_collq_endpoint_create *attr)
 {
@@ -401,7 +450,8 @@ static void collq_endpoint_init(struct collq_endpoint *ep,
 	}
 }
 
-static int collq_endpoint_alloc_sends(struct collq_endpoint *ep)
+/* What is kept of messages under way. */
+static int collq_endpoint_alloc_queues(struct collq_endpoint *ep)
 {
 	u32 i, nr = roundup_pow_of_two(ep->send_depth);
 
@@ -413,7 +463,13 @@ static int collq_endpoint_alloc_sends(struct collq_endpoint *ep)
 		ep->sends[i].cqe.done = collq_endpoint_send_done;
 		ep->sends[i].endpoint = ep;
 	}
-	return 0;
+	if (ep->attr.kind != IB_COLLQ_ENDPOINT_MESSAGE)
+		return 0;
+	ep->recv_bindings = kvcalloc(ep->recv_depth, sizeof(*ep->recv_bindings),
+				     GFP_KERNEL_ACCOUNT);
+	ep->sge_list = kcalloc(max(ep->send_sges, ep->recv_sges),
+			       sizeof(*ep->sge_list), GFP_KERNEL_ACCOUNT);
+	return ep->recv_bindings && ep->sge_list ? 0 : -ENOMEM;
 }
 
 /*
@@ -430,8 +486,8 @@ struct ib_qp *collq_endpoint_create_qp(struct collq_endpoint *ep)
 		.cap = {
 			.max_send_wr = ep->send_depth + 1,
 			.max_recv_wr = ep->recv_depth + 1,
-			.max_send_sge = max(ep->attr.max_send_sge, 1U),
-			.max_recv_sge = max(ep->attr.max_recv_sge, 1U),
+			.max_send_sge = ep->send_sges,
+			.max_recv_sge = ep->recv_sges,
 		},
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.qp_type = IB_QPT_RC,
@@ -474,13 +530,17 @@ collq_endpoint_create(struct collq_context *ctx,
 	if (!ep)
 		return ERR_PTR(-ENOMEM);
 	collq_endpoint_init(ep, attr);
-	err = collq_endpoint_alloc_sends(ep);
+	ep->send_sges = collq_endpoint_sges(attr->max_send_sge,
+					    ibdev->attrs.max_send_sge);
+	ep->recv_sges = collq_endpoint_sges(attr->max_recv_sge,
+					    ibdev->attrs.max_recv_sge);
+	err = collq_endpoint_alloc_queues(ep);
 	if (err)
 		goto err_free;
 
 	err = collq_object_init(ctx, &ep->obj, &collq_endpoint_ops);
 	if (err)
-		goto err_free_sends;
+		goto err_free;
 
 	ep->verbs = ctx->verbs;
 	ep->cq_depth = ep->send_depth + ep->recv_depth + 2;
@@ -522,9 +582,8 @@ err_drop_verbs:
 	collq_verbs_drop_endpoint(ep->verbs, ep->cq_depth, &ep->charge);
 err_abort:
 	collq_object_abort(&ep->obj);
-err_free_sends:
-	kvfree(ep->sends);
 err_free:
+	collq_endpoint_free_queues(ep);
 	kfree(ep);
 	return ERR_PTR(err);
 }

@@ -13,8 +13,10 @@
 #include "charge.h"
 #include "object.h"
 
+struct collq_bindings;
 struct collq_counter;
 struct collq_cq;
+struct collq_list;
 struct collq_queue;
 struct collq_verbs;
 
@@ -31,12 +33,14 @@ struct collq_verbs;
  * @endpoint: the endpoint
  * @number: number of the send that is in this slot, counted from 0
  * @counted: it's the application's, and a counter counts it
+ * @bindings: the buffers that it reads, as long as it may; or NULL
  */
 struct collq_send {
 	struct ib_cqe cqe;
 	struct collq_endpoint *endpoint;
 	u32 number;
 	bool counted;
+	struct collq_bindings *bindings;
 };
 
 /**
@@ -58,6 +62,11 @@ struct collq_send {
  * @sends: one for each slot of the send queue, rounded up to a power of two so
  *	that numbers may wrap
  * @sends_mask: number to index of @sends
+ * @send_sges: scatter/gather entries of a send that the queue pair takes
+ * @recv_sges: the same for a receive
+ * @recv_bindings: of a message endpoint, for each slot of the receive queue: the
+ *	buffers that are written to, as long as that may happen; or NULL
+ * @sge_list: the list of what is being posted; under @lock
  * @recv_cqe: completion of every receive
  * @repost: a chain of receives, to post a batch
  * @lock: protects all that follows. Nests inside a queue's lock; a counter's
@@ -69,7 +78,11 @@ struct collq_send {
  * @retired: those known to have arrived
  * @last_signaled: sends posted up to the last one that will complete visibly
  * @probe_at: when to probe next, in jiffies
+ * @released: sends so far that let go of their buffers, modulo 2^32 (message
+ *	endpoint)
  * @recvs_posted: RECV tasks posted and not complete (message endpoint)
+ * @recv_oldest: slot of the oldest of them
+ * @carried: messages under way that have buffers
  * @recvs_consumed: receives complete and not posted again (signal endpoint)
  * @reserved_recvs: what users of the endpoint have reserved
  * @total_sends: all sends, for describe
@@ -114,6 +127,10 @@ struct collq_endpoint {
 	u32 recv_depth;
 	struct collq_send *sends;
 	u32 sends_mask;
+	u32 send_sges;
+	u32 recv_sges;
+	struct collq_bindings **recv_bindings;
+	struct ib_sge *sge_list;
 	struct ib_cqe recv_cqe;
 	struct ib_recv_wr repost[COLLQ_REPOST_BATCH];
 
@@ -124,7 +141,10 @@ struct collq_endpoint {
 	u32 retired;
 	u32 last_signaled;
 	unsigned long probe_at;
+	u32 released;
 	u32 recvs_posted;
+	u32 recv_oldest;
+	u32 carried;
 	u32 recvs_consumed;
 	u32 reserved_recvs;
 	u64 total_sends;
@@ -166,6 +186,7 @@ collq_endpoint_create(struct collq_context *ctx,
 void collq_endpoint_set_state(struct collq_endpoint *ep, u32 state, int error);
 void collq_endpoint_fail(struct collq_endpoint *ep, int error);
 void collq_endpoint_fail_locked(struct collq_endpoint *ep, int error);
+void collq_endpoint_abandon(struct collq_endpoint *ep, int error);
 void collq_endpoint_end_sends_counter(struct collq_endpoint *ep);
 void collq_endpoint_peer_closed(struct collq_endpoint *ep);
 int collq_endpoint_error(const struct collq_endpoint *ep);
@@ -193,8 +214,10 @@ int collq_endpoint_reset(struct collq_endpoint *ep);
 #define COLLQ_PARKED	1
 
 int collq_endpoint_send(struct collq_endpoint *ep, struct collq_queue *queue,
-			u32 imm, bool signal);
-int collq_endpoint_recv(struct collq_endpoint *ep, struct collq_queue *queue);
+			u32 imm, const struct collq_list *list);
+int collq_endpoint_recv(struct collq_endpoint *ep, struct collq_queue *queue,
+			const struct collq_list *list);
+void collq_endpoint_release_buffers(struct collq_endpoint *ep);
 int collq_endpoint_post_recvs(struct collq_endpoint *ep);
 int collq_endpoint_post_control(struct collq_endpoint *ep, u32 imm);
 int collq_endpoint_post_probe(struct collq_endpoint *ep);

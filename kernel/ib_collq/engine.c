@@ -24,6 +24,7 @@
 
 #include "context.h"
 #include "counter.h"
+#include "data.h"
 #include "device.h"
 #include "endpoint.h"
 #include "engine.h"
@@ -47,6 +48,9 @@ struct collq_runner {
 };
 
 static DEFINE_PER_CPU(struct collq_runner, collq_runner);
+
+/* The task isn't done, for want of budget only. */
+#define COLLQ_UNFINISHED	2
 
 /* Queues that exceeded a budget, for the worker. */
 static DEFINE_SPINLOCK(collq_overflow_lock);
@@ -179,21 +183,21 @@ static int collq_engine_wait(struct collq_queue *queue,
 	return ret;
 }
 
-/* 0, COLLQ_PARKED, or why the graph fails. */
-static int collq_engine_step(struct collq_queue *queue,
-			     const struct collq_step *step)
+/* SEND and RECV. */
+static int collq_engine_message(struct collq_queue *queue,
+				const struct collq_submission *sub,
+				const struct collq_step *step)
 {
+	struct collq_list list = {};
 	int ret;
 
-	if (step->opcode == IB_COLLQ_TASK_WAIT)
-		return collq_engine_wait(queue, step);
-
+	if (unlikely(step->sge_count))
+		list = collq_step_list(sub->graph, step, sub->bindings);
 	if (step->opcode == IB_COLLQ_TASK_RECV)
-		ret = collq_endpoint_recv(step->endpoint, queue);
+		ret = collq_endpoint_recv(step->endpoint, queue, &list);
 	else
 		ret = collq_endpoint_send(step->endpoint, queue, step->imm,
-					  step->endpoint->attr.kind ==
-					  IB_COLLQ_ENDPOINT_SIGNAL);
+					  &list);
 	if (ret == COLLQ_PARKED) {
 		queue->parked_endpoint = step->endpoint;
 		collq_queue_set_state(queue, IB_COLLQ_QUEUE_BLOCKED);
@@ -202,12 +206,54 @@ static int collq_engine_step(struct collq_queue *queue,
 	return ret;
 }
 
+/* COPY and CALC. */
+static int collq_engine_data(struct collq_queue *queue,
+			     const struct collq_submission *sub,
+			     const struct collq_step *step,
+			     unsigned int *budget)
+{
+	u64 done = collq_data_run(sub->graph, step, sub->bindings,
+				  &queue->progress, budget);
+
+	if (step->opcode == IB_COLLQ_TASK_COPY)
+		queue->copied += done;
+	if (queue->progress.left)
+		return COLLQ_UNFINISHED;
+	queue->progress.begun = false;
+	return 0;
+}
+
+/* 0, COLLQ_PARKED, COLLQ_UNFINISHED, or why the graph fails. */
+static int collq_engine_step(struct collq_queue *queue,
+			     const struct collq_submission *sub,
+			     const struct collq_step *step,
+			     unsigned int *budget)
+{
+	switch (step->opcode) {
+	case IB_COLLQ_TASK_WAIT:
+		return collq_engine_wait(queue, step);
+	case IB_COLLQ_TASK_COPY:
+	case IB_COLLQ_TASK_CALC:
+		return collq_engine_data(queue, sub, step, budget);
+	default:
+		return collq_engine_message(queue, sub, step);
+	}
+}
+
+/* Only what waits or posts can fail. */
 static const struct collq_endpoint *
 collq_engine_culprit(const struct collq_step *step)
 {
 	if (step->opcode == IB_COLLQ_TASK_WAIT)
 		return collq_counter_endpoint(step->counter);
 	return step->endpoint;
+}
+
+/* The budget is used up: the queue goes on in its turn. */
+static void collq_engine_yield(struct collq_queue *queue)
+{
+	collq_object_get(&queue->obj);
+	collq_engine_wake(queue);
 }
 
 /*
@@ -231,13 +277,17 @@ void collq_engine_run_locked(struct collq_queue *queue)
 	while ((sub = collq_queue_current(queue))) {
 		for (; queue->task < sub->graph->nr_tasks; queue->task++) {
 			if (!runner->budget) {
-				collq_object_get(&queue->obj);
-				collq_engine_wake(queue);
+				collq_engine_yield(queue);
 				return;
 			}
 			runner->budget--;
 			step = &sub->graph->steps[queue->task];
-			ret = collq_engine_step(queue, step);
+			ret = collq_engine_step(queue, sub, step,
+						&runner->budget);
+			if (ret == COLLQ_UNFINISHED) {
+				collq_engine_yield(queue);
+				return;
+			}
 			if (ret == COLLQ_PARKED) {
 				trace_collq_park(queue);
 				return;

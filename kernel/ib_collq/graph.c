@@ -12,18 +12,24 @@
 
 #include "context.h"
 #include "counter.h"
+#include "device.h"
 #include "endpoint.h"
 #include "graph.h"
 #include "limits.h"
 #include "queue.h"
 
-void collq_graph_limits(struct collq_graph_limits *limits)
+void collq_graph_limits(const struct collq_device *cd,
+			struct collq_graph_limits *limits)
 {
 	*limits = (struct collq_graph_limits) {
 		.features = IB_COLLQ_FEATURE_SIGNAL | IB_COLLQ_FEATURE_MESSAGE |
+			    IB_COLLQ_FEATURE_REGION | IB_COLLQ_FEATURE_CALC |
 			    IB_COLLQ_FEATURE_RESET | IB_COLLQ_FEATURE_PROBE,
 		.max_tasks = COLLQ_MAX_TASKS,
+		.max_sges = COLLQ_MAX_SGES,
+		.max_buffers = COLLQ_MAX_BUFFERS,
 		.max_slots = COLLQ_MAX_SLOTS,
+		.max_message = cd->max_message,
 	};
 }
 
@@ -57,11 +63,52 @@ static int collq_graph_lookup_counter(void *data, u32 id)
 	return 0;
 }
 
+/* What the task names, or NULL. */
 static struct collq_object *collq_step_object(const struct collq_step *step)
 {
-	if (step->opcode == IB_COLLQ_TASK_WAIT)
+	switch (step->opcode) {
+	case IB_COLLQ_TASK_COPY:
+	case IB_COLLQ_TASK_CALC:
+		return NULL;
+	case IB_COLLQ_TASK_WAIT:
 		return &step->counter->obj;
-	return &step->endpoint->obj;
+	default:
+		return &step->endpoint->obj;
+	}
+}
+
+/* Turns a task into a step. Returns the object that it names, referenced. */
+static struct collq_object *
+collq_graph_resolve_task(struct collq_step *step,
+			 const struct ib_collq_task *task,
+			 struct collq_graph_source *source)
+{
+	struct collq_object *obj;
+
+	step->opcode = task->opcode;
+	if (task->opcode == IB_COLLQ_TASK_WAIT) {
+		obj = source->find(source->data, task->object,
+				   IB_COLLQ_OBJECT_COUNTER);
+		step->counter = collq_counter_of(obj);
+		step->count = task->count;
+		return obj;
+	}
+
+	step->sge_first = task->sge_first;
+	step->sge_count = task->sge_count;
+	if (task->opcode == IB_COLLQ_TASK_COPY ||
+	    task->opcode == IB_COLLQ_TASK_CALC) {
+		step->calc_op = task->calc_op;
+		step->calc_type = task->calc_type;
+		step->dst_first = task->dst_first;
+		step->dst_count = task->dst_count;
+		return NULL;
+	}
+	obj = source->find(source->data, task->object, IB_COLLQ_OBJECT_ENDPOINT);
+	step->endpoint = collq_endpoint_of(obj);
+	step->imm = task->signal_slot << IB_COLLQ_IMM_SLOT_SHIFT |
+		    task->signal_generation;
+	return obj;
 }
 
 /* ctx->mutex keeps what the check has found. */
@@ -69,52 +116,44 @@ static void collq_graph_resolve(struct collq_graph *graph,
 				struct collq_graph_source *source)
 {
 	struct collq_object *obj;
+	struct collq_step *step;
 	u32 i;
 
 	for (i = 0; i < graph->nr_tasks; i++) {
-		const struct ib_collq_task *task = &graph->tasks[i];
-		struct collq_step *step = &graph->steps[i];
-
-		step->opcode = task->opcode;
-		step->count = task->count;
-		if (task->opcode == IB_COLLQ_TASK_WAIT) {
-			obj = source->find(source->data, task->object,
-					   IB_COLLQ_OBJECT_COUNTER);
-			step->counter = collq_counter_of(obj);
-			graph->waits[graph->nr_waits++] = step->counter;
-		} else {
-			obj = source->find(source->data, task->object,
-					   IB_COLLQ_OBJECT_ENDPOINT);
-			step->endpoint = collq_endpoint_of(obj);
-			step->imm = task->signal_slot << IB_COLLQ_IMM_SLOT_SHIFT |
-				    task->signal_generation;
-		}
+		step = &graph->steps[i];
+		obj = collq_graph_resolve_task(step, &graph->tasks[i], source);
+		if (!obj)
+			continue;
 		/* The look-up's reference becomes the name's. */
 		atomic_inc(&obj->users);
+		if (step->opcode == IB_COLLQ_TASK_WAIT)
+			graph->waits[graph->nr_waits++] = step->counter;
+		else if (collq_step_has_data(step))
+			graph->carriers[graph->nr_carriers++] = step->endpoint;
 	}
 }
 
 static int collq_graph_compare(const void *a, const void *b)
 {
-	const struct collq_counter *const *left = a, *const *right = b;
+	const void *const *left = a, *const *right = b;
 
 	if (*left == *right)
 		return 0;
 	return *left < *right ? -1 : 1;
 }
 
-/* Each counter once, however many tasks wait for it. */
-static void collq_graph_unique_waits(struct collq_graph *graph)
+/* Each pointer once, however many tasks have it: how many are left. */
+static u32 collq_graph_unique(void *pointers, u32 nr)
 {
-	u32 i, nr = 0;
+	void **all = pointers;
+	u32 i, unique = 0;
 
-	sort(graph->waits, graph->nr_waits, sizeof(*graph->waits),
-	     collq_graph_compare, NULL);
-	for (i = 0; i < graph->nr_waits; i++) {
-		if (!nr || graph->waits[nr - 1] != graph->waits[i])
-			graph->waits[nr++] = graph->waits[i];
+	sort(all, nr, sizeof(*all), collq_graph_compare, NULL);
+	for (i = 0; i < nr; i++) {
+		if (!unique || all[unique - 1] != all[i])
+			all[unique++] = all[i];
 	}
-	graph->nr_waits = nr;
+	return unique;
 }
 
 /*
@@ -210,16 +249,29 @@ static void collq_graph_destroy(struct collq_object *obj)
 	}
 	spin_unlock_bh(&obj->ctx->claim_lock);
 
-	for (i = 0; i < graph->nr_tasks; i++)
-		collq_object_unname(collq_step_object(&graph->steps[i]));
+	for (i = 0; i < graph->nr_tasks; i++) {
+		struct collq_object *named = collq_step_object(&graph->steps[i]);
+
+		if (named)
+			collq_object_unname(named);
+	}
+}
+
+/* What was allocated for it, but for what its source has given. */
+static void collq_graph_free_arrays(struct collq_graph *graph)
+{
+	kvfree(graph->carriers);
+	kfree(graph->buffers);
+	kvfree(graph->waits);
+	kvfree(graph->steps);
 }
 
 static void collq_graph_free(struct collq_object *obj)
 {
 	struct collq_graph *graph = collq_graph_of(obj);
 
-	kvfree(graph->waits);
-	kvfree(graph->steps);
+	collq_graph_free_arrays(graph);
+	kvfree(graph->sges);
 	kvfree(graph->tasks);
 	kfree(graph);
 }
@@ -231,10 +283,27 @@ static const struct collq_object_ops collq_graph_ops = {
 	.free = collq_graph_free,
 };
 
+static int collq_graph_alloc_arrays(struct collq_graph *graph)
+{
+	graph->steps = kvcalloc(graph->nr_tasks, sizeof(*graph->steps),
+				GFP_KERNEL_ACCOUNT);
+	graph->waits = kvcalloc(graph->nr_tasks, sizeof(*graph->waits),
+				GFP_KERNEL_ACCOUNT);
+	if (!graph->steps || !graph->waits)
+		return -ENOMEM;
+	if (!graph->nr_buffers)
+		return 0;
+	graph->buffers = kcalloc(graph->nr_buffers, sizeof(*graph->buffers),
+				 GFP_KERNEL_ACCOUNT);
+	graph->carriers = kvcalloc(graph->nr_tasks, sizeof(*graph->carriers),
+				   GFP_KERNEL_ACCOUNT);
+	return graph->buffers && graph->carriers ? 0 : -ENOMEM;
+}
+
 /**
  * collq_graph_create - make a graph
  * @ctx: the context
- * @source: its tasks; graph->tasks is source->tasks afterwards
+ * @source: its tasks; the graph owns tasks and table afterwards
  * @refusal: why not, if it's the graph's own fault
  *
  * Called with ctx->mutex held. May sleep.
@@ -257,35 +326,38 @@ struct collq_graph *collq_graph_create(struct collq_context *ctx,
 
 	lockdep_assert_held(&ctx->mutex);
 
-	collq_graph_limits(&limits);
+	collq_graph_limits(ctx->device, &limits);
 	err = collq_graph_check(&limits, &lookup, source->tasks,
-				source->nr_tasks, NULL, 0, 0, refusal);
+				source->nr_tasks, source->sges, source->nr_sges,
+				source->nr_buffers, refusal);
 	if (err)
 		return ERR_PTR(err);
 
-	err = -ENOMEM;
 	graph = kzalloc(sizeof(*graph), GFP_KERNEL_ACCOUNT);
 	if (!graph)
-		return ERR_PTR(err);
+		return ERR_PTR(-ENOMEM);
 	graph->nr_tasks = source->nr_tasks;
-	graph->steps = kvcalloc(graph->nr_tasks, sizeof(*graph->steps),
-				GFP_KERNEL_ACCOUNT);
-	graph->waits = kvcalloc(graph->nr_tasks, sizeof(*graph->waits),
-				GFP_KERNEL_ACCOUNT);
-	if (!graph->steps || !graph->waits)
+	graph->nr_sges = source->nr_sges;
+	graph->nr_buffers = source->nr_buffers;
+	err = collq_graph_alloc_arrays(graph);
+	if (err)
 		goto err_free;
 	err = collq_object_init(ctx, &graph->obj, &collq_graph_ops);
 	if (err)
 		goto err_free;
 
 	graph->tasks = source->tasks;
+	graph->sges = source->sges;
 	collq_graph_resolve(graph, source);
-	collq_graph_unique_waits(graph);
+	graph->nr_waits = collq_graph_unique(graph->waits, graph->nr_waits);
+	graph->nr_carriers = collq_graph_unique(graph->carriers,
+						graph->nr_carriers);
+	collq_graph_bounds(graph->tasks, graph->nr_tasks, graph->sges,
+			   graph->buffers);
 	return graph;
 
 err_free:
-	kvfree(graph->waits);
-	kvfree(graph->steps);
+	collq_graph_free_arrays(graph);
 	kfree(graph);
 	return ERR_PTR(err);
 }

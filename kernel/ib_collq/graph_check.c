@@ -10,16 +10,17 @@
 
 #include "graph_check.h"
 
-/* What one check of a task needs to know. */
+/* What one check of a task needs to know, and how many entries lists had so far. */
 struct collq_check {
 	const struct collq_graph_limits *limits;
 	const struct collq_graph_lookup *lookup;
 	const struct ib_collq_sge *sges;
 	__u32 nr_sges;
+	__u64 list_entries;
 	struct collq_refusal *refusal;
 };
 
-static int refuse(const struct collq_check *check, int err, __u32 reason,
+static int refuse(struct collq_check *check, int err, __u32 reason,
 		  __u64 needed, __u64 limit)
 {
 	check->refusal->reason = reason;
@@ -28,7 +29,7 @@ static int refuse(const struct collq_check *check, int err, __u32 reason,
 	return err;
 }
 
-static int check_feature(const struct collq_check *check, __u64 feature)
+static int check_feature(struct collq_check *check, __u64 feature)
 {
 	if (check->limits->features & feature)
 		return 0;
@@ -37,7 +38,7 @@ static int check_feature(const struct collq_check *check, __u64 feature)
 }
 
 /* Members that only some operations use must be zero in all others. */
-static int check_unused(const struct collq_check *check,
+static int check_unused(struct collq_check *check,
 			const struct ib_collq_task *task)
 {
 	__u64 stray = task->__reserved;
@@ -63,12 +64,22 @@ static int check_unused(const struct collq_check *check,
 	return 0;
 }
 
-/* A list of the scatter/gather table, at most @max entries (0: any number). */
-static int check_list(const struct collq_check *check, __u32 first, __u32 count,
-		      __u32 max)
+/* Bytes of a list that is known to lie within the table. */
+static __u64 list_length(struct collq_check *check, __u32 first,
+			 __u32 count)
 {
 	__u64 length = 0;
 	__u32 i;
+
+	for (i = first; i < first + count; i++)
+		length += check->sges[i].length;
+	return length;
+}
+
+/* A list is part of the scatter/gather table. */
+static int check_list(struct collq_check *check, __u32 first, __u32 count)
+{
+	__u64 max_entries = (__u64)check->limits->max_sges * COLLQ_LISTS_PER_TABLE;
 	int err;
 
 	if (!count && !first)
@@ -79,18 +90,34 @@ static int check_list(const struct collq_check *check, __u32 first, __u32 count,
 	if (first > check->nr_sges || count > check->nr_sges - first)
 		return refuse(check, -EINVAL, IB_COLLQ_REFUSED_SGE_RANGE,
 			      (__u64)first + count, check->nr_sges);
-	if (max && count > max)
+	check->list_entries += count;
+	if (check->list_entries > max_entries)
+		return refuse(check, -EINVAL, IB_COLLQ_REFUSED_SGES,
+			      check->list_entries, max_entries);
+	return 0;
+}
+
+/* And that of a message has at most @max entries. */
+static int check_message(struct collq_check *check,
+			 const struct ib_collq_task *task, __u32 max)
+{
+	__u64 length;
+	int err;
+
+	err = check_list(check, task->sge_first, task->sge_count);
+	if (err)
+		return err;
+	if (task->sge_count > max)
 		return refuse(check, -EINVAL, IB_COLLQ_REFUSED_SGE_COUNT,
-			      count, max);
-	for (i = first; i < first + count; i++)
-		length += check->sges[i].length;
+			      task->sge_count, max);
+	length = list_length(check, task->sge_first, task->sge_count);
 	if (length > check->limits->max_message)
 		return refuse(check, -EINVAL, IB_COLLQ_REFUSED_LENGTH,
 			      length, check->limits->max_message);
 	return 0;
 }
 
-static int check_endpoint(const struct collq_check *check,
+static int check_endpoint(struct collq_check *check,
 			  const struct ib_collq_task *task,
 			  struct collq_graph_endpoint *ep)
 {
@@ -102,14 +129,14 @@ static int check_endpoint(const struct collq_check *check,
 	return 0;
 }
 
-static int check_kind(const struct collq_check *check, __u32 kind, __u32 wanted)
+static int check_kind(struct collq_check *check, __u32 kind, __u32 wanted)
 {
 	if (kind == wanted)
 		return 0;
 	return refuse(check, -EINVAL, IB_COLLQ_REFUSED_KIND, kind, wanted);
 }
 
-static int check_signal(const struct collq_check *check,
+static int check_signal(struct collq_check *check,
 			const struct ib_collq_task *task, __u32 wanted)
 {
 	__u32 has = task->flags & IB_COLLQ_TASK_SIGNAL;
@@ -123,7 +150,7 @@ static int check_signal(const struct collq_check *check,
 	return 0;
 }
 
-static int check_send(const struct collq_check *check,
+static int check_send(struct collq_check *check,
 		      const struct ib_collq_task *task)
 {
 	struct collq_graph_endpoint ep;
@@ -144,11 +171,10 @@ static int check_send(const struct collq_check *check,
 		if (err)
 			return err;
 	}
-	return check_list(check, task->sge_first, task->sge_count,
-			  ep.max_send_sge);
+	return check_message(check, task, ep.max_send_sge);
 }
 
-static int check_recv(const struct collq_check *check,
+static int check_recv(struct collq_check *check,
 		      const struct ib_collq_task *task)
 {
 	struct collq_graph_endpoint ep;
@@ -163,11 +189,10 @@ static int check_recv(const struct collq_check *check,
 	err = check_kind(check, ep.kind, IB_COLLQ_ENDPOINT_MESSAGE);
 	if (err)
 		return err;
-	return check_list(check, task->sge_first, task->sge_count,
-			  ep.max_recv_sge);
+	return check_message(check, task, ep.max_recv_sge);
 }
 
-static int check_wait(const struct collq_check *check,
+static int check_wait(struct collq_check *check,
 		      const struct ib_collq_task *task)
 {
 	int err;
@@ -184,7 +209,7 @@ static int check_wait(const struct collq_check *check,
 	return 0;
 }
 
-static int check_write(const struct collq_check *check,
+static int check_write(struct collq_check *check,
 		       const struct ib_collq_task *task)
 {
 	struct collq_graph_endpoint ep;
@@ -202,11 +227,10 @@ static int check_write(const struct collq_check *check,
 	err = check_kind(check, ep.kind, IB_COLLQ_ENDPOINT_SIGNAL);
 	if (err)
 		return err;
-	return check_list(check, task->sge_first, task->sge_count,
-			  ep.max_send_sge);
+	return check_message(check, task, ep.max_send_sge);
 }
 
-static int check_calc(const struct collq_check *check,
+static int check_calc(struct collq_check *check,
 		      const struct ib_collq_task *task)
 {
 	if (task->calc_op < IB_COLLQ_CALC_ADD ||
@@ -220,8 +244,36 @@ static int check_calc(const struct collq_check *check,
 	return 0;
 }
 
+/* Elements are whole, and a pair is one: in bytes. */
+static __u64 calc_element(const struct ib_collq_task *task)
+{
+	__u64 size = task->calc_type == IB_COLLQ_TYPE_S32 ||
+		     task->calc_type == IB_COLLQ_TYPE_U32 ? 4 : 8;
+
+	return task->calc_op == IB_COLLQ_CALC_MINLOC ||
+	       task->calc_op == IB_COLLQ_CALC_MAXLOC ? 2 * size : size;
+}
+
+/* What is read and what is written are of one length, in whole elements. */
+static int check_lengths(struct collq_check *check,
+			 const struct ib_collq_task *task)
+{
+	__u64 from = list_length(check, task->sge_first, task->sge_count);
+	__u64 to = list_length(check, task->dst_first, task->dst_count);
+	__u64 element = 1;
+
+	if (from != to)
+		return refuse(check, -EINVAL, IB_COLLQ_REFUSED_LENGTH, from, to);
+	if (task->opcode == IB_COLLQ_TASK_CALC)
+		element = calc_element(task);
+	if (from & (element - 1))
+		return refuse(check, -EINVAL, IB_COLLQ_REFUSED_LENGTH,
+			      from, from & ~(element - 1));
+	return 0;
+}
+
 /* COPY and CALC. */
-static int check_local(const struct collq_check *check,
+static int check_local(struct collq_check *check,
 		       const struct ib_collq_task *task)
 {
 	int err;
@@ -237,13 +289,16 @@ static int check_local(const struct collq_check *check,
 	err = check_signal(check, task, 0);
 	if (err)
 		return err;
-	err = check_list(check, task->sge_first, task->sge_count, 0);
+	err = check_list(check, task->sge_first, task->sge_count);
 	if (err)
 		return err;
-	return check_list(check, task->dst_first, task->dst_count, 0);
+	err = check_list(check, task->dst_first, task->dst_count);
+	if (err)
+		return err;
+	return check_lengths(check, task);
 }
 
-static int check_task(const struct collq_check *check,
+static int check_task(struct collq_check *check,
 		      const struct ib_collq_task *task)
 {
 	int err;
@@ -332,7 +387,7 @@ int collq_graph_check(const struct collq_graph_limits *limits,
 		      const struct ib_collq_sge *sges, __u32 nr_sges,
 		      __u32 nr_buffers, struct collq_refusal *refusal)
 {
-	const struct collq_check check = {
+	struct collq_check check = {
 		.limits = limits,
 		.lookup = lookup,
 		.sges = sges,
@@ -363,4 +418,48 @@ int collq_graph_check(const struct collq_graph_limits *limits,
 	}
 	refusal->task = IB_COLLQ_NO_TASK;
 	return 0;
+}
+
+/* How far a list reaches into the buffers. */
+static void widen_bounds(const struct ib_collq_sge *sges, __u32 count,
+			 __u32 written, struct collq_graph_buffer *buffers)
+{
+	struct collq_graph_buffer *buffer;
+	__u64 end;
+	__u32 i;
+
+	for (i = 0; i < count; i++) {
+		if (!sges[i].length)
+			continue;
+		buffer = &buffers[sges[i].buffer];
+		end = sges[i].offset + sges[i].length;
+		if (end > buffer->end)
+			buffer->end = end;
+		buffer->written |= written;
+	}
+}
+
+/**
+ * collq_graph_bounds - what a graph needs of its buffers
+ * @tasks: the tasks; collq_graph_check() is content with them
+ * @nr_tasks: their number
+ * @sges: the scatter/gather table
+ * @buffers: widened; all zeros at first
+ *
+ * Any context. Takes time linear in the size of the graph.
+ */
+void collq_graph_bounds(const struct ib_collq_task *tasks, __u32 nr_tasks,
+			const struct ib_collq_sge *sges,
+			struct collq_graph_buffer *buffers)
+{
+	const struct ib_collq_task *task;
+	__u32 i;
+
+	for (i = 0; i < nr_tasks; i++) {
+		task = &tasks[i];
+		widen_bounds(sges + task->sge_first, task->sge_count,
+			     task->opcode == IB_COLLQ_TASK_RECV, buffers);
+		widen_bounds(sges + task->dst_first, task->dst_count, 1,
+			     buffers);
+	}
 }

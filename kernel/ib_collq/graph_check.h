@@ -10,6 +10,12 @@
 
 #include <rdma/ib_collq.h>
 
+/*
+ * Lists may share entries of the table, but all of them together have no more than
+ * so many times max_sges, so that what looks at all of them ends.
+ */
+#define COLLQ_LISTS_PER_TABLE	16
+
 /**
  * struct collq_graph_limits - what a graph may ask for
  * @features: IB_COLLQ_FEATURE_* bits
@@ -66,6 +72,16 @@ struct collq_refusal {
 	__u64 limit;
 };
 
+/**
+ * struct collq_graph_buffer - what a graph needs of a buffer
+ * @end: how far it reaches
+ * @written: 1 if something is written there, else 0
+ */
+struct collq_graph_buffer {
+	__u64 end;
+	__u32 written;
+};
+
 int collq_graph_check_size(const struct collq_graph_limits *limits,
 			   __u32 nr_tasks, __u32 nr_sges, __u32 nr_buffers,
 			   struct collq_refusal *refusal);
@@ -74,5 +90,8 @@ int collq_graph_check(const struct collq_graph_limits *limits,
 		      const struct ib_collq_task *tasks, __u32 nr_tasks,
 		      const struct ib_collq_sge *sges, __u32 nr_sges,
 		      __u32 nr_buffers, struct collq_refusal *refusal);
+void collq_graph_bounds(const struct ib_collq_task *tasks, __u32 nr_tasks,
+			const struct ib_collq_sge *sges,
+			struct collq_graph_buffer *buffers);
 
 #endif /* COLLQ_GRAPH_CHECK_H */

@@ -8,13 +8,11 @@
  * the context's mutex; what submits and waits doesn't.
  */
 #include <linux/mm.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include <rdma/ib_verbs.h>
 
-#include "clock.h"
 #include "context.h"
 #include "counter.h"
 #include "device.h"
@@ -24,25 +22,8 @@
 #include "ioctl.h"
 #include "limits.h"
 #include "queue.h"
+#include "region.h"
 #include "ring.h"
-
-/*
- * Copies a structure in as the ABI wants it. Inlined, so that the compiler knows
- * the size where it's a constant.
- */
-static __always_inline int collq_copy_in(void *arg, u32 size, u32 min,
-					 void __user *user, u32 *user_size)
-{
-	if (get_user(*user_size, (u32 __user *)user))
-		return -EFAULT;
-	if (likely(*user_size == size))
-		return copy_from_user(arg, user, size) ? -EFAULT : 0;
-	if (*user_size < min)
-		return -EINVAL;
-	if (*user_size > PAGE_SIZE)
-		return -E2BIG;
-	return copy_struct_from_user(arg, size, user, *user_size);
-}
 
 static int collq_ioctl_query(struct collq_ioctl *io)
 {
@@ -50,7 +31,7 @@ static int collq_ioctl_query(struct collq_ioctl *io)
 	struct ib_collq_query *query = &io->arg.query;
 	struct collq_graph_limits limits;
 
-	collq_graph_limits(&limits);
+	collq_graph_limits(io->ctx->device, &limits);
 	*query = (struct ib_collq_query) {
 		.abi_version = IB_COLLQ_ABI_VERSION,
 		.protocol_version = IB_COLLQ_PROTOCOL_VERSION,
@@ -69,10 +50,22 @@ static int collq_ioctl_query(struct collq_ioctl *io)
 		.max_queue_endpoints = COLLQ_MAX_QUEUE_ENDPOINTS,
 		.max_ring_entries = COLLQ_MAX_RING_ENTRIES,
 		.max_batch = COLLQ_MAX_BATCH,
+		.max_region = COLLQ_MAX_REGION,
 		.nr_ports = ibdev->phys_port_cnt,
 	};
 	memcpy(query->instance, collq_instance, sizeof(query->instance));
 	strscpy(query->device, dev_name(&ibdev->dev), sizeof(query->device));
+	return 0;
+}
+
+static int collq_ioctl_region_create(struct collq_ioctl *io)
+{
+	struct collq_region *region;
+
+	region = collq_region_create(io->ctx, &io->arg.region);
+	if (IS_ERR(region))
+		return PTR_ERR(region);
+	io->created = &region->obj;
 	return 0;
 }
 
@@ -217,220 +210,6 @@ out_put_ring:
 	return err;
 }
 
-static struct collq_object *collq_graph_find(void *data, u32 id, u32 type)
-{
-	return collq_object_find(data, id, type);
-}
-
-/* The tasks of a graph to be. */
-static struct ib_collq_task *
-collq_get_tasks(const struct ib_collq_graph_create *attr)
-{
-	struct ib_collq_task *tasks;
-	u32 i;
-	int err;
-
-	if (attr->task_size < sizeof(*tasks))
-		return ERR_PTR(-EINVAL);
-	if (attr->task_size > PAGE_SIZE)
-		return ERR_PTR(-E2BIG);
-	tasks = kvmalloc_array(attr->nr_tasks, sizeof(*tasks),
-			       GFP_KERNEL_ACCOUNT);
-	if (!tasks)
-		return ERR_PTR(-ENOMEM);
-	for (i = 0; i < attr->nr_tasks; i++) {
-		err = copy_struct_from_user(&tasks[i], sizeof(tasks[i]),
-					    u64_to_user_ptr(attr->tasks) +
-					    (size_t)i * attr->task_size,
-					    attr->task_size);
-		if (err) {
-			kvfree(tasks);
-			return ERR_PTR(err);
-		}
-	}
-	return tasks;
-}
-
-static int collq_ioctl_graph_create(struct collq_ioctl *io)
-{
-	struct ib_collq_graph_create *attr = &io->arg.graph;
-	struct collq_graph_source source = {
-		.nr_tasks = attr->nr_tasks,
-		.find = collq_graph_find,
-		.data = io->ctx,
-	};
-	struct collq_refusal refusal = { .task = IB_COLLQ_NO_TASK };
-	struct collq_graph_limits limits;
-	struct collq_graph *graph;
-	int err;
-
-	collq_graph_limits(&limits);
-	err = collq_graph_check_size(&limits, attr->nr_tasks, attr->nr_sges,
-				     attr->nr_buffers, &refusal);
-	if (err)
-		goto out_refusal;
-	source.tasks = collq_get_tasks(attr);
-	if (IS_ERR(source.tasks)) {
-		err = PTR_ERR(source.tasks);
-		goto out_refusal;
-	}
-	graph = collq_graph_create(io->ctx, &source, &refusal);
-	if (IS_ERR(graph)) {
-		err = PTR_ERR(graph);
-		kvfree(source.tasks);
-		goto out_refusal;
-	}
-	attr->id = graph->obj.id;
-	io->created = &graph->obj;
-out_refusal:
-	attr->refused_task = refusal.task;
-	attr->refused_reason = refusal.reason;
-	attr->refused_needed = refusal.needed;
-	attr->refused_limit = refusal.limit;
-	return err;
-}
-
-/* Buffer slots and what is given for them must agree; there are none yet. */
-static int collq_check_bindings(const struct collq_graph *graph, u32 nr)
-{
-	return nr == graph->nr_buffers ? 0 : -EINVAL;
-}
-
-static int collq_submit(struct collq_context *ctx, struct collq_queue *queue,
-			const struct ib_collq_queue_submit *attr, u64 *sequence)
-{
-	struct collq_submit submit = {
-		.user_data = attr->user_data,
-		.deadline = collq_clock_to_host(attr->deadline),
-	};
-	struct collq_object *graph;
-	int err;
-
-	graph = collq_object_find(ctx, attr->graph, IB_COLLQ_OBJECT_GRAPH);
-	if (!graph)
-		return -ENOENT;
-	submit.graph = collq_graph_of(graph);
-	err = collq_check_bindings(submit.graph, attr->nr_bindings);
-	if (!err)
-		err = collq_queue_submit(queue, &submit, sequence);
-	collq_object_put(graph);
-	return err;
-}
-
-static int collq_ioctl_submit(struct collq_ioctl *io)
-{
-	struct ib_collq_queue_submit *attr = &io->arg.submit;
-	struct collq_object *queue;
-	int err;
-
-	queue = collq_object_find(io->ctx, attr->queue, IB_COLLQ_OBJECT_QUEUE);
-	if (!queue)
-		return -ENOENT;
-	err = collq_submit(io->ctx, collq_queue_of(queue), attr,
-			   &attr->sequence);
-	collq_object_put(queue);
-	return err;
-}
-
-static int collq_ioctl_wait(struct collq_ioctl *io)
-{
-	struct ib_collq_queue_wait *attr = &io->arg.wait;
-	struct collq_result result = { .task = IB_COLLQ_NO_TASK };
-	struct collq_object *obj;
-	int err;
-
-	if (!attr->queue == !attr->ring || (attr->ring && attr->sequence))
-		return -EINVAL;
-	if (attr->ring) {
-		obj = collq_object_find(io->ctx, attr->ring,
-					IB_COLLQ_OBJECT_RING);
-		if (!obj)
-			return -ENOENT;
-		err = collq_ring_wait(collq_ring_of(obj),
-				      collq_clock_to_host(attr->deadline));
-		collq_object_put(obj);
-		return err;
-	}
-
-	obj = collq_object_find(io->ctx, attr->queue, IB_COLLQ_OBJECT_QUEUE);
-	if (!obj)
-		return -ENOENT;
-	err = collq_queue_wait(collq_queue_of(obj), attr->sequence,
-			       collq_clock_to_host(attr->deadline), &result);
-	collq_object_put(obj);
-	attr->status = result.status;
-	attr->task = result.task;
-	attr->endpoint = result.endpoint;
-	attr->label = result.label;
-	return err;
-}
-
-/*
- * The command that programs spend their time with, and so done by itself: sizes
- * are constants, and only results are copied back.
- */
-static int collq_ioctl_submit_wait(struct collq_context *ctx,
-				   struct ib_collq_queue_submit_wait __user *user)
-{
-	struct ib_collq_queue_submit_wait attr;
-	struct collq_result result = { .task = IB_COLLQ_NO_TASK };
-	struct collq_queue *queue;
-	struct collq_object *obj;
-	u32 size;
-	int err;
-
-	BUILD_BUG_ON(offsetof(struct ib_collq_queue_submit, sequence) !=
-		     offsetof(struct ib_collq_queue_submit_wait, sequence));
-
-	err = collq_copy_in(&attr, sizeof(attr), sizeof(attr), user, &size);
-	if (err)
-		return err;
-	if (attr.flags)
-		return -EOPNOTSUPP;
-	obj = collq_object_find(ctx, attr.queue, IB_COLLQ_OBJECT_QUEUE);
-	if (!obj)
-		return -ENOENT;
-	queue = collq_queue_of(obj);
-
-	if (!attr.sequence) {
-		err = collq_submit(ctx, queue, (void *)&attr, &attr.sequence);
-		/* Before sleeping: if a signal ends it, the rest is waiting. */
-		if (!err && put_user(attr.sequence, &user->sequence))
-			err = -EFAULT;
-	}
-	if (!err)
-		err = collq_queue_wait(queue, attr.sequence,
-				       collq_clock_to_host(attr.wait_deadline),
-				       &result);
-	collq_object_put(obj);
-
-	attr.status = result.status;
-	attr.task = result.task;
-	attr.endpoint = result.endpoint;
-	attr.label = result.label;
-	BUILD_BUG_ON(offsetofend(struct ib_collq_queue_submit_wait, label) -
-		     offsetof(struct ib_collq_queue_submit_wait, status) != 16);
-	if (copy_to_user(&user->status, &attr.status, 16))
-		err = -EFAULT;
-	return err;
-}
-
-static int collq_ioctl_cancel(struct collq_ioctl *io)
-{
-	struct ib_collq_queue_cancel *attr = &io->arg.cancel;
-	struct collq_object *queue;
-	int err;
-
-	if (attr->__reserved)
-		return -EINVAL;
-	queue = collq_object_find(io->ctx, attr->queue, IB_COLLQ_OBJECT_QUEUE);
-	if (!queue)
-		return -ENOENT;
-	err = collq_queue_cancel(collq_queue_of(queue), attr->sequence);
-	collq_object_put(queue);
-	return err;
-}
-
 /* Called with the context's mutex held. */
 static int collq_ioctl_reset(struct collq_ioctl *io)
 {
@@ -531,7 +310,7 @@ static const struct collq_command collq_commands[] = {
 	COLLQ_COMMAND(IB_COLLQ_OBJECT_RESET, ib_collq_object_reset,
 		      address, address, true, collq_ioctl_reset),
 	COLLQ_COMMAND(IB_COLLQ_REGION_CREATE, ib_collq_region_create,
-		      id, id, true, collq_ioctl_later),
+		      id, id, true, collq_ioctl_region_create),
 	COLLQ_COMMAND(IB_COLLQ_ZONE_OFFER, ib_collq_zone_offer,
 		      zone, id, true, collq_ioctl_later),
 };

@@ -3,6 +3,7 @@
 #define COLLQ_IOCTL_H
 
 #include <linux/types.h>
+#include <linux/uaccess.h>
 
 #include <rdma/ib_collq.h>
 
@@ -39,12 +40,38 @@ struct collq_ioctl {
 	} arg;
 };
 
+/*
+ * Copies a structure in as the ABI wants it. Inlined, so that the compiler knows
+ * the size where it's a constant.
+ */
+static __always_inline int collq_copy_in(void *arg, u32 size, u32 min,
+					 void __user *user, u32 *user_size)
+{
+	if (get_user(*user_size, (u32 __user *)user))
+		return -EFAULT;
+	if (likely(*user_size == size))
+		return copy_from_user(arg, user, size) ? -EFAULT : 0;
+	if (*user_size < min)
+		return -EINVAL;
+	if (*user_size > PAGE_SIZE)
+		return -E2BIG;
+	return copy_struct_from_user(arg, size, user, *user_size);
+}
+
 long collq_ioctl_run(struct collq_context *ctx, unsigned int cmd,
 		     void __user *user);
 
 /* ioctl_batch.c */
 bool collq_batch_knows(unsigned int cmd);
 long collq_batch_run(struct collq_ioctl *io, unsigned int cmd);
+
+/* ioctl_run.c */
+int collq_ioctl_graph_create(struct collq_ioctl *io);
+int collq_ioctl_submit(struct collq_ioctl *io);
+int collq_ioctl_wait(struct collq_ioctl *io);
+int collq_ioctl_submit_wait(struct collq_context *ctx,
+			    struct ib_collq_queue_submit_wait __user *user);
+int collq_ioctl_cancel(struct collq_ioctl *io);
 
 /* describe.c */
 int collq_ioctl_describe(struct collq_ioctl *io);

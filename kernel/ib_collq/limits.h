@@ -7,6 +7,8 @@
 #ifndef COLLQ_LIMITS_H
 #define COLLQ_LIMITS_H
 
+#include <linux/bits.h>
+
 #define COLLQ_MAX_OBJECTS		65536
 #define COLLQ_MAX_ID			0xfffff	/* ids go round after this */
 #define COLLQ_MAX_ENDPOINTS		4096
@@ -16,6 +18,7 @@
 #define COLLQ_MAX_TASKS			65536
 #define COLLQ_MAX_SGES			65536
 #define COLLQ_MAX_BUFFERS		16
+#define COLLQ_MAX_REGION		BIT_ULL(36)	/* bytes */
 #define COLLQ_MAX_QUEUE_DEPTH		1024
 #define COLLQ_MAX_QUEUE_ENDPOINTS	4096
 #define COLLQ_MAX_RING_ENTRIES		32768
@@ -24,6 +27,9 @@
 /* What endpoints may ask for: how often to probe a peer that is waited for */
 #define COLLQ_MIN_PROBE_MS		10
 #define COLLQ_MAX_PROBE_MS		3600000
+
+/* Scatter/gather entries of a queue pair beyond what was asked for */
+#define COLLQ_SPARE_SGES		2
 
 /* How long a reset waits until the peer has been told, in jiffies */
 #define COLLQ_RESET_CLOSE		(HZ / 10)

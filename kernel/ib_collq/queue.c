@@ -115,6 +115,8 @@ static void collq_queue_destroy(struct collq_object *obj)
 	collq_engine_exit_bh();
 
 	wake_up_all(&queue->wait);
+	/* Where buffers are still touched, their owner is to be told by this. */
+	wait_event(queue->wait, !READ_ONCE(queue->draining));
 	cancel_delayed_work_sync(&queue->deadline_work);
 	collq_queue_unlink(queue);
 	collq_object_unname(&queue->ring->obj);
@@ -187,6 +189,7 @@ collq_queue_create(struct collq_context *ctx, struct collq_ring *ring,
 	spin_lock_init(&queue->lock);
 	init_waitqueue_head(&queue->wait);
 	INIT_DELAYED_WORK(&queue->deadline_work, collq_queue_deadline_work);
+	INIT_WORK(&queue->drained_work, collq_queue_drained_work);
 	INIT_LIST_HEAD(&queue->run_node);
 	INIT_LIST_HEAD(&queue->park_node);
 	queue->state = IB_COLLQ_QUEUE_IDLE;
@@ -239,6 +242,7 @@ static int collq_queue_submit_locked(struct collq_queue *queue,
 	sub = collq_queue_slot(queue, ++queue->submitted);
 	WRITE_ONCE(sub->sequence, queue->submitted);
 	sub->graph = submit->graph;
+	sub->bindings = submit->bindings;
 	sub->user_data = submit->user_data;
 	sub->deadline = submit->deadline;
 	WRITE_ONCE(sub->done, false);
@@ -463,6 +467,8 @@ void collq_queue_info(struct collq_queue *queue,
 		      jiffies_to_nsecs(jiffies - queue->since);
 	info->submitted = queue->submitted;
 	info->completed = queue->completed;
+	info->copied = queue->copied;
+	info->sges = queue->sges;
 	if (collq_queue_running(queue)) {
 		sub = collq_queue_slot(queue, queue->current_seq);
 		info->graph = sub->graph->obj.id;

@@ -9,8 +9,10 @@
 
 #include <rdma/ib_collq.h>
 
+#include "data.h"
 #include "object.h"
 
+struct collq_bindings;
 struct collq_counter;
 struct collq_endpoint;
 struct collq_graph;
@@ -60,7 +62,8 @@ struct collq_result {
 /**
  * struct collq_submission - a graph that is to run, or how it ended
  * @sequence: number in the queue; 0 for an unused slot
- * @graph: the graph; referenced and counted in its runs until @done
+ * @graph: the graph; referenced and counted in its runs until the queue has passed
+ * @bindings: its buffers, or NULL; one reference, as long
  * @user_data: for the completion
  * @deadline: when it fails, or 0
  * @done: it has ended
@@ -69,6 +72,7 @@ struct collq_result {
 struct collq_submission {
 	u64 sequence;
 	struct collq_graph *graph;
+	struct collq_bindings *bindings;
 	u64 user_data;
 	u64 deadline;
 	bool done;
@@ -85,6 +89,7 @@ struct collq_submission {
  * @links: where failures are sent to
  * @wait: woken at each completion
  * @deadline_work: fails what is late
+ * @drained_work: ends what has failed when no message is under way any more
  * @run_node: in a run list of the engine. The queue is in one at most, since
  *	whoever takes it out of where it's parked puts it there
  * @park_node: in an endpoint's list of waiters, under that endpoint's lock
@@ -92,12 +97,18 @@ struct collq_submission {
  *	and ring locks nest inside
  * @state: IB_COLLQ_QUEUE_*, changed by collq_queue_set_state()
  * @error: the first failure; nothing runs any more
+ * @draining: it has failed, and messages of the submission that ran are still
+ *	under way: so nothing has ended yet. @drained_work holds a reference
+ * @failure: how the submission that ran will have ended
  * @dead: destroyed
  * @since: when @state began, in jiffies: the clock would cost too much here
  * @submitted: sequence number of the last submission
  * @current_seq: the submission that runs, or the next one to run
  * @task: index of the task that it's at
+ * @progress: how far a COPY or CALC there has come
  * @completed: number of submissions that have ended
+ * @copied: bytes that COPY tasks have copied
+ * @sges: scatter/gather entries that were posted
  * @armed: when @deadline_work is due, CLOCK_MONOTONIC, or 0
  * @parked_counter: where it's parked, or NULL
  * @parked_endpoint: where it's parked, or NULL
@@ -112,18 +123,24 @@ struct collq_queue {
 	struct collq_queue_link *links;
 	wait_queue_head_t wait;
 	struct delayed_work deadline_work;
+	struct work_struct drained_work;
 	struct list_head run_node;
 	struct list_head park_node;
 
 	spinlock_t lock;		/* all that follows */
 	u32 state;
 	int error;
+	bool draining;
+	struct collq_result failure;
 	bool dead;
 	unsigned long since;
 	u64 submitted;
 	u64 current_seq;
 	u32 task;
+	struct collq_progress progress;
 	u64 completed;
+	u64 copied;
+	u64 sges;
 	u64 armed;
 	struct collq_counter *parked_counter;
 	struct collq_endpoint *parked_endpoint;
@@ -148,11 +165,13 @@ struct collq_queue_link_attr {
 /**
  * struct collq_submit - what to submit
  * @graph: the graph
+ * @bindings: its buffers, or NULL; the submission takes the reference over
  * @user_data: for the completion
  * @deadline: when it fails, or 0
  */
 struct collq_submit {
 	struct collq_graph *graph;
+	struct collq_bindings *bindings;
 	u64 user_data;
 	u64 deadline;
 };
@@ -185,6 +204,7 @@ void collq_queue_fail_locked(struct collq_queue *queue, int error,
 void collq_queue_fail(struct collq_queue *queue, int error,
 		      const struct collq_endpoint *from);
 void collq_queue_deadline_work(struct work_struct *work);
+void collq_queue_drained_work(struct work_struct *work);
 void collq_queue_arm_deadline(struct collq_queue *queue, u64 deadline);
 void collq_queue_transport_failed(struct collq_queue *queue, int error,
 				  const struct collq_endpoint *from);

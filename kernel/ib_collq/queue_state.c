@@ -13,6 +13,7 @@
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 
+#include "bindings.h"
 #include "control.h"
 #include "counter.h"
 #include "device.h"
@@ -55,10 +56,14 @@ static void collq_queue_pass(struct collq_queue *queue,
 	struct collq_graph *graph = sub->graph;
 
 	sub->graph = NULL;
+	if (sub->bindings)
+		collq_bindings_put(sub->bindings);
+	sub->bindings = NULL;
 	atomic_dec(&graph->runs);
 	collq_object_put(&graph->obj);
 	queue->current_seq++;
 	queue->task = 0;
+	queue->progress.begun = false;
 }
 
 /* The submission to go on with, or NULL if there's nothing to run. */
@@ -172,6 +177,68 @@ static void collq_queue_unpark(struct collq_queue *queue)
 		collq_object_put(&queue->obj);
 }
 
+/* Ends all that a queue had to do which has failed. */
+static void collq_queue_end_all(struct collq_queue *queue)
+{
+	struct collq_result result = queue->failure;
+	struct collq_submission *sub;
+
+	while (queue->current_seq <= queue->submitted) {
+		sub = collq_queue_slot(queue, queue->current_seq);
+		if (sub->done)
+			collq_queue_pass(queue, sub);
+		else
+			collq_queue_complete(queue, sub, &result);
+		if (queue->error != -ENODEV)
+			result.status = -ECANCELED;
+		result.task = IB_COLLQ_NO_TASK;
+		result.label = 0;
+	}
+	collq_queue_set_state(queue, IB_COLLQ_QUEUE_FAILED);
+}
+
+/*
+ * If messages are under way that may still touch the caller's buffers, nobody is to
+ * hear of the failure before they are over. There's no way to take them back but
+ * to fail the endpoints that they are on.
+ */
+static bool collq_queue_drain(struct collq_queue *queue)
+{
+	struct collq_submission *sub;
+	u32 i;
+
+	if (!collq_queue_running(queue))
+		return false;
+	sub = collq_queue_slot(queue, queue->current_seq);
+	if (!sub->bindings || refcount_read(&sub->bindings->refs) == 1)
+		return false;
+
+	for (i = 0; i < sub->graph->nr_carriers; i++)
+		collq_endpoint_abandon(sub->graph->carriers[i], queue->error);
+	queue->draining = true;
+	collq_object_get(&queue->obj);
+	sub->bindings->drained = &queue->drained_work;
+	collq_bindings_put(sub->bindings);
+	sub->bindings = NULL;
+	return true;
+}
+
+/* The last message of what has failed is over. */
+void collq_queue_drained_work(struct work_struct *work)
+{
+	struct collq_queue *queue =
+		container_of(work, struct collq_queue, drained_work);
+
+	collq_engine_enter_bh();
+	spin_lock(&queue->lock);
+	collq_queue_end_all(queue);
+	WRITE_ONCE(queue->draining, false);
+	spin_unlock(&queue->lock);
+	collq_engine_exit_bh();
+	wake_up_all(&queue->wait);
+	collq_object_put(&queue->obj);
+}
+
 /**
  * collq_queue_fail_locked - end everything that the queue has to do
  * @queue: the queue, locked; the caller has a reference
@@ -181,8 +248,6 @@ static void collq_queue_unpark(struct collq_queue *queue)
 void collq_queue_fail_locked(struct collq_queue *queue, int error,
 			     const struct collq_endpoint *from)
 {
-	struct collq_result result = collq_queue_result(queue, error, from);
-	struct collq_submission *sub;
 	u32 i;
 
 	lockdep_assert_held(&queue->lock);
@@ -190,21 +255,11 @@ void collq_queue_fail_locked(struct collq_queue *queue, int error,
 	if (queue->error)
 		return;
 	trace_collq_error(queue, error, from);
+	queue->failure = collq_queue_result(queue, error, from);
 	collq_queue_unpark(queue);
 	queue->error = error;
-
-	while (queue->current_seq <= queue->submitted) {
-		sub = collq_queue_slot(queue, queue->current_seq);
-		if (sub->done)
-			collq_queue_pass(queue, sub);
-		else
-			collq_queue_complete(queue, sub, &result);
-		if (error != -ENODEV)
-			result.status = -ECANCELED;
-		result.task = IB_COLLQ_NO_TASK;
-		result.label = 0;
-	}
-	collq_queue_set_state(queue, IB_COLLQ_QUEUE_FAILED);
+	if (!collq_queue_drain(queue))
+		collq_queue_end_all(queue);
 
 	for (i = 0; i < queue->nr_links; i++) {
 		if (queue->links[i].endpoint != from)

@@ -105,7 +105,8 @@ static void collq_reset_state(struct collq_endpoint *ep)
 	ep->posted = 0;
 	ep->retired = 0;
 	ep->last_signaled = 0;
-	ep->recvs_posted = 0;
+	ep->released = 0;
+	ep->recv_oldest = 0;
 	ep->recvs_consumed = 0;
 	ep->qp_failed = false;
 	memset(&ep->peer_address, 0, sizeof(ep->peer_address));

@@ -12,6 +12,11 @@
  * receive queue is a batch longer. A message endpoint's receives are posted by
  * RECV tasks.
  *
+ * A message with data holds its buffers until the queue pair is through with it,
+ * whether it went well or was flushed. Those that are sent always complete visibly.
+ * Receives complete in the order in which they were posted, so a ring of what they
+ * hold is enough.
+ *
  * Posting is done with the endpoint's lock held, from process context or
  * softirq. Completions come in softirq.
  */
@@ -20,6 +25,7 @@
 
 #include <rdma/ib_verbs.h>
 
+#include "bindings.h"
 #include "control.h"
 #include "counter.h"
 #include "endpoint.h"
@@ -74,7 +80,8 @@ static int collq_endpoint_post_failed(struct collq_endpoint *ep)
 
 /* Fills in what all sends have in common, and posts. */
 static int collq_endpoint_post(struct collq_endpoint *ep, struct ib_send_wr *wr,
-			       bool visible, bool counted)
+			       bool visible, bool counted,
+			       struct collq_bindings *bindings)
 {
 	struct collq_send *send = &ep->sends[ep->posted & ep->sends_mask];
 	int err;
@@ -90,6 +97,11 @@ static int collq_endpoint_post(struct collq_endpoint *ep, struct ib_send_wr *wr,
 	if (unlikely(err))
 		return collq_endpoint_post_failed(ep);
 
+	send->bindings = bindings;
+	if (unlikely(bindings)) {
+		collq_bindings_get(bindings);
+		ep->carried++;
+	}
 	ep->posted++;
 	ep->total_sends++;
 	if (visible)
@@ -110,17 +122,18 @@ static int collq_endpoint_park(struct list_head *waiters,
  * collq_endpoint_send - what a SEND task does
  * @ep: the endpoint
  * @queue: whose task it is; its lock is held
- * @imm: immediate data
- * @signal: whether there is immediate data
+ * @imm: immediate data, on a signal endpoint
+ * @list: what to send; may be empty
  *
  * Return: 0 if posted, COLLQ_PARKED if there is no slot and @queue will be
  * woken when there is, or why nothing can be sent.
  */
 int collq_endpoint_send(struct collq_endpoint *ep, struct collq_queue *queue,
-			u32 imm, bool signal)
+			u32 imm, const struct collq_list *list)
 {
 	struct ib_send_wr wr = {
-		.opcode = signal ? IB_WR_SEND_WITH_IMM : IB_WR_SEND,
+		.opcode = ep->attr.kind == IB_COLLQ_ENDPOINT_SIGNAL ?
+			  IB_WR_SEND_WITH_IMM : IB_WR_SEND,
 		.ex.imm_data = cpu_to_be32(imm),
 	};
 	int ret;
@@ -135,15 +148,78 @@ int collq_endpoint_send(struct collq_endpoint *ep, struct collq_queue *queue,
 		ret = collq_endpoint_park(&ep->send_waiters, queue);
 		goto out_unlock;
 	}
-	ret = collq_endpoint_post(ep, &wr, collq_endpoint_wants_completion(ep),
-				  ep->sends_counter);
+	if (unlikely(list->nr)) {
+		wr.sg_list = ep->sge_list;
+		wr.num_sge = collq_list_sges(list, ep->sge_list);
+	}
+	ret = collq_endpoint_post(ep, &wr, list->nr ||
+				  collq_endpoint_wants_completion(ep),
+				  ep->sends_counter, list->bindings);
+	if (!ret)
+		queue->sges += wr.num_sge;
 out_unlock:
 	spin_unlock(&ep->lock);
 	return ret;
 }
 
+/* A receive has been posted, and holds what it writes to. */
+static void collq_endpoint_hold_recv(struct collq_endpoint *ep,
+				     struct collq_bindings *bindings)
+{
+	u32 slot = (ep->recv_oldest + ep->recvs_posted++) % ep->recv_depth;
+
+	ep->recv_bindings[slot] = bindings;
+	if (bindings) {
+		collq_bindings_get(bindings);
+		ep->carried++;
+	}
+}
+
+/* The oldest receive is over. */
+static void collq_endpoint_release_recv(struct collq_endpoint *ep)
+{
+	struct collq_bindings *bindings = ep->recv_bindings[ep->recv_oldest];
+
+	ep->recvs_posted--;
+	ep->recv_oldest = (ep->recv_oldest + 1) % ep->recv_depth;
+	if (bindings) {
+		ep->carried--;
+		collq_bindings_put(bindings);
+	}
+}
+
+/* A send is over, and with it all before: they let go of what they read. */
+static void collq_endpoint_release_sends(struct collq_endpoint *ep, u32 number)
+{
+	struct collq_send *send;
+
+	if (ep->attr.kind != IB_COLLQ_ENDPOINT_MESSAGE)
+		return;
+	while (ep->released != number) {
+		send = &ep->sends[ep->released++ & ep->sends_mask];
+		if (send->bindings) {
+			ep->carried--;
+			collq_bindings_put(send->bindings);
+		}
+		send->bindings = NULL;
+	}
+}
+
+/* The queue pair is gone, and nothing is under way any more. */
+void collq_endpoint_release_buffers(struct collq_endpoint *ep)
+{
+	spin_lock_bh(&ep->lock);
+	collq_endpoint_release_sends(ep, ep->posted);
+	if (ep->attr.kind == IB_COLLQ_ENDPOINT_MESSAGE) {
+		while (ep->recvs_posted)
+			collq_endpoint_release_recv(ep);
+	}
+	spin_unlock_bh(&ep->lock);
+}
+
 /* The same for a RECV task, on a message endpoint. */
-int collq_endpoint_recv(struct collq_endpoint *ep, struct collq_queue *queue)
+int collq_endpoint_recv(struct collq_endpoint *ep, struct collq_queue *queue,
+			const struct collq_list *list)
 {
 	struct ib_recv_wr wr = { .wr_cqe = &ep->recv_cqe };
 	int ret;
@@ -158,11 +234,17 @@ int collq_endpoint_recv(struct collq_endpoint *ep, struct collq_queue *queue)
 		ret = collq_endpoint_park(&ep->recv_waiters, queue);
 		goto out_unlock;
 	}
+	if (list->nr) {
+		wr.sg_list = ep->sge_list;
+		wr.num_sge = collq_list_sges(list, ep->sge_list);
+	}
 	ret = ib_post_recv(ep->qp, &wr, NULL);
-	if (ret)
+	if (ret) {
 		ret = collq_endpoint_post_failed(ep);
-	else
-		ep->recvs_posted++;
+		goto out_unlock;
+	}
+	collq_endpoint_hold_recv(ep, list->bindings);
+	queue->sges += wr.num_sge;
 out_unlock:
 	spin_unlock(&ep->lock);
 	return ret;
@@ -176,7 +258,7 @@ int collq_endpoint_post_control(struct collq_endpoint *ep, u32 imm)
 		.ex.imm_data = cpu_to_be32(imm),
 	};
 
-	return collq_endpoint_post(ep, &wr, true, false);
+	return collq_endpoint_post(ep, &wr, true, false, NULL);
 }
 
 /* Asks the peer's queue pair for an acknowledgment, and nothing else. */
@@ -184,7 +266,7 @@ int collq_endpoint_post_probe(struct collq_endpoint *ep)
 {
 	struct ib_rdma_wr wr = { .wr.opcode = IB_WR_RDMA_WRITE };
 
-	return collq_endpoint_post(ep, &wr.wr, true, false);
+	return collq_endpoint_post(ep, &wr.wr, true, false, NULL);
 }
 
 /* Whether the transport would notice by itself that the peer is gone. */
@@ -276,6 +358,8 @@ static void collq_endpoint_retire(struct collq_endpoint *ep,
 				  const struct collq_send *send)
 {
 	ep->retired = send->number + 1;
+	/* Before anybody can know. */
+	collq_endpoint_release_sends(ep, ep->retired);
 	if (unlikely(ep->sends_counter)) {
 		/* All that are counted complete visibly, one by one. */
 		if (send->counted)
@@ -301,7 +385,10 @@ void collq_endpoint_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct collq_endpoint *ep = send->endpoint;
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		collq_endpoint_fail(ep, collq_endpoint_map_status(wc->status));
+		spin_lock(&ep->lock);
+		collq_endpoint_release_sends(ep, send->number + 1);
+		collq_endpoint_fail_locked(ep, collq_endpoint_map_status(wc->status));
+		spin_unlock(&ep->lock);
 		return;
 	}
 
@@ -323,7 +410,7 @@ static bool collq_endpoint_repost_due(struct collq_endpoint *ep)
 
 static void collq_endpoint_message_done(struct collq_endpoint *ep)
 {
-	ep->recvs_posted--;
+	collq_endpoint_release_recv(ep);
 	if (ep->messages_counter)
 		collq_counter_raise(ep->messages_counter, 1);
 	collq_endpoint_wake_waiter(&ep->recv_waiters);
@@ -339,7 +426,11 @@ void collq_endpoint_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	int error = 0;
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		collq_endpoint_fail(ep, collq_endpoint_map_status(wc->status));
+		spin_lock(&ep->lock);
+		if (ep->attr.kind == IB_COLLQ_ENDPOINT_MESSAGE)
+			collq_endpoint_release_recv(ep);
+		collq_endpoint_fail_locked(ep, collq_endpoint_map_status(wc->status));
+		spin_unlock(&ep->lock);
 		return;
 	}
 

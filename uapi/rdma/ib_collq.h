@@ -14,6 +14,7 @@
 
 #include <rdma/ib_collq_describe.h>
 #include <rdma/ib_collq_endpoint.h>
+#include <rdma/ib_collq_memory.h>
 #include <rdma/ib_collq_run.h>
 #include <rdma/ib_collq_wire.h>
 
@@ -130,6 +131,7 @@
  * @nr_ports: ports of the device, numbered from 1
  * @instance: the module instance: drawn at random when the module is loaded
  * @device: name of the RDMA device, terminated by a NUL
+ * @max_region: bytes of a region
  *
  * What the module and the device can do. The limits are enforced; what goes
  * beyond one is refused with -ENOSPC (numbers of objects) or -EINVAL (sizes).
@@ -157,6 +159,7 @@ struct ib_collq_query {
 	__u32 nr_ports;
 	__u8 instance[16];
 	__u8 device[64];
+	__aligned_u64 max_region;
 };
 
 /**
@@ -190,74 +193,15 @@ struct ib_collq_batch {
  * @id: the object
  * @type: IB_COLLQ_OBJECT_*; IB_COLLQ_OBJECT_ANY for whatever it is
  *
- * -EBUSY if another object names this one or a graph that is running uses it.
- * A queue is the exception: its submissions are cancelled first, as by
+ * -EBUSY if another object names this one or a graph that is running uses it, or
+ * if a message that is under way may still touch a region; that of an endpoint that
+ * lingers too. A queue is the exception: its submissions are cancelled first, as by
  * IB_COLLQ_QUEUE_CANCEL. Returns at once for an endpoint too, though the
  * kernel may go on for some time to see its last messages delivered.
  */
 struct ib_collq_object_destroy {
 	__u32 id;
 	__u32 type;
-};
-
-/* Types of regions */
-#define IB_COLLQ_REGION_USER		1	/* memory of the caller */
-#define IB_COLLQ_REGION_DMABUF		2	/* a dma-buf */
-
-/* ib_collq_region_create.access */
-#define IB_COLLQ_ACCESS_WRITE		(1U << 0)	/* received data may land */
-
-/**
- * struct ib_collq_region_create - ioctl(IB_COLLQ_REGION_CREATE)
- * @size: sizeof(struct ib_collq_region_create)
- * @flags: must be 0
- * @type: IB_COLLQ_REGION_*
- * @access: IB_COLLQ_ACCESS_* bits
- * @address: start of the memory; offset into a dma-buf
- * @length: bytes
- * @fd: the dma-buf, else 0
- * @id: out: the region
- *
- * -EOPNOTSUPP without IB_COLLQ_FEATURE_REGION.
- */
-struct ib_collq_region_create {
-	__u32 size;
-	__u32 flags;
-	__u32 type;
-	__u32 access;
-	__aligned_u64 address;
-	__aligned_u64 length;
-	__s32 fd;
-	__u32 id;
-};
-
-/* Length of what names a landing zone to the peer */
-#define IB_COLLQ_ZONE_SIZE		32
-
-/**
- * struct ib_collq_zone_offer - ioctl(IB_COLLQ_ZONE_OFFER)
- * @size: sizeof(struct ib_collq_zone_offer)
- * @flags: must be 0
- * @endpoint: the signal endpoint whose peer may write
- * @region: the region, or 0 for memory of the module
- * @offset: offset into the region
- * @length: bytes
- * @id: out: the zone
- * @__reserved: must be 0
- * @zone: out: what names the zone to the peer
- *
- * -EOPNOTSUPP without IB_COLLQ_FEATURE_ZONE.
- */
-struct ib_collq_zone_offer {
-	__u32 size;
-	__u32 flags;
-	__u32 endpoint;
-	__u32 region;
-	__aligned_u64 offset;
-	__aligned_u64 length;
-	__u32 id;
-	__u32 __reserved;
-	__u8 zone[IB_COLLQ_ZONE_SIZE];
 };
 
 /**

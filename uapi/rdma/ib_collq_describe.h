@@ -8,6 +8,7 @@
 #include <linux/types.h>
 
 #include <rdma/ib_collq_endpoint.h>
+#include <rdma/ib_collq_memory.h>
 #include <rdma/ib_collq_run.h>
 
 /* Flags of both ways to describe */
@@ -23,7 +24,8 @@
  * @type: out: IB_COLLQ_OBJECT_*
  * @info: pointer to where to write &struct ib_collq_endpoint_info,
  *	&struct ib_collq_counter_info, &struct ib_collq_graph_info,
- *	&struct ib_collq_queue_info or &struct ib_collq_ring_info; may be 0
+ *	&struct ib_collq_queue_info, &struct ib_collq_ring_info or
+ *	&struct ib_collq_region_info; may be 0
  * @info_size: in: room there in bytes; out: size of the whole structure
  * @entry_size: in: room for one entry; out: size of an entry
  * @entries: pointer to where to write the object's table: an endpoint's slots
@@ -174,6 +176,9 @@ struct ib_collq_graph_info {
  * @since: when the current state began
  * @submitted: submissions so far
  * @completed: completions so far
+ * @copied: bytes that the CPU has copied in COPY tasks
+ * @sges: scatter/gather entries that were posted to the device, after those that
+ *	are neighbours were put together
  */
 struct ib_collq_queue_info {
 	__u32 id;
@@ -189,6 +194,8 @@ struct ib_collq_queue_info {
 	__aligned_u64 since;
 	__aligned_u64 submitted;
 	__aligned_u64 completed;
+	__aligned_u64 copied;
+	__aligned_u64 sges;
 };
 
 /**
@@ -201,6 +208,26 @@ struct ib_collq_ring_info {
 	struct ib_collq_ring_create create;
 	__u32 reserved;
 	__u32 unread;
+};
+
+/**
+ * struct ib_collq_region_info - what describe tells of a region
+ * @create: as created, with its id
+ * @stale: 1 if its memory is known to be gone, else 0
+ * @uses: unfinished submissions that it is bound to, and messages under way that
+ *	may touch it after those have ended
+ * @registrations: parts that had to be registered with the device, since they
+ *	aren't contiguous for it; 0 if there's no need
+ * @__reserved: 0
+ * @pages: pages that are pinned and charged
+ */
+struct ib_collq_region_info {
+	struct ib_collq_region_create create;
+	__u32 stale;
+	__u32 uses;
+	__u32 registrations;
+	__u32 __reserved;
+	__aligned_u64 pages;
 };
 
 #endif /* IB_COLLQ_DESCRIBE_H */

@@ -197,6 +197,21 @@ struct ib_collq_queue_create {
  * @count, and takes that much from it; it fails if the counter is short and
  * the endpoint behind it is closed. WRITE, COPY and CALC, and data in SEND and
  * RECV, need IB_COLLQ_FEATURE_REGION, _ZONE and _CALC.
+ *
+ * Data is sent from and received into lists: parts of the graph's scatter/gather
+ * table, of at most as many entries as the endpoint was made with, and no longer
+ * than max_message. Their entries may have any length and alignment, and lists may
+ * share entries; all lists of a graph have at most 16 times max_sges entries. The
+ * list of a RECV may be longer than what arrives; if it's shorter, the connection
+ * fails at both ends. A graph isn't held back until its messages are over: what its
+ * buffers are to be used for afterwards says what it must WAIT for.
+ *
+ * COPY copies a list to another of the same length, which it must not overlap. CALC
+ * combines each element of the second list with that of the first and puts the
+ * result in its place: dst = dst OP src. Both lists are as long, in whole elements
+ * of @calc_type. An element of MINLOC and MAXLOC is a pair, a value and an index;
+ * the pair with the smaller or larger value stays, of equal ones that with the
+ * smaller index. Sums wrap.
  */
 struct ib_collq_task {
 	__u32 opcode;
@@ -241,10 +256,10 @@ struct ib_collq_sge {
 #define IB_COLLQ_REFUSED_SGE_RANGE	9	/* list exceeds the table */
 #define IB_COLLQ_REFUSED_SGE_COUNT	10	/* list longer than the device takes */
 #define IB_COLLQ_REFUSED_BUFFER		11	/* buffer slot out of range */
-#define IB_COLLQ_REFUSED_LENGTH		12	/* message too long */
+#define IB_COLLQ_REFUSED_LENGTH		12	/* too long, or lengths differ */
 #define IB_COLLQ_REFUSED_UNSUPPORTED	13	/* needs a feature that isn't here */
 #define IB_COLLQ_REFUSED_TASKS		14	/* too many tasks, or none */
-#define IB_COLLQ_REFUSED_SGES		15	/* scatter/gather table too long */
+#define IB_COLLQ_REFUSED_SGES		15	/* table, or all lists, too long */
 #define IB_COLLQ_REFUSED_BUFFERS	16	/* too many buffer slots */
 #define IB_COLLQ_REFUSED_CALC		17	/* no such operation or type */
 
@@ -315,7 +330,19 @@ struct ib_collq_buffer_bind {
  * @bindings: pointer to an array of &struct ib_collq_buffer_bind
  * @sequence: out: number of this submission, from 1
  *
- * Starts a graph, or queues it behind those submitted before, and returns.
+ * Starts a graph, or queues it behind those submitted before, and returns. Each
+ * buffer slot is bound to a region, just once, and what the graph does there must
+ * lie within it: else -EINVAL. -EACCES if the graph writes to a region that was made
+ * without IB_COLLQ_ACCESS_WRITE, -ESTALE if the region's memory is gone. -EMSGSIZE if
+ * the list of a message doesn't fit its endpoint here: where memory had to be
+ * registered in parts (of 2 MiB mostly), an entry that lies in two of them counts as
+ * two; there are two to spare, as far as the device's limit allows.
+ *
+ * A graph that fails while messages from or to its buffers are under way ends only
+ * when they are over, so that nothing touches the buffers any more; there's no way
+ * to take them back but to fail the endpoints that they are on, which have to be
+ * reset then.
+ *
  * -EBUSY if the queue's depth is used up, the ring has no free entry, or an
  * unfinished graph of another queue waits on one of the same counters. A queue
  * that has failed gives the error of its first failure.

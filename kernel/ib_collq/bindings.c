@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Bindings: what the buffer slots of a graph stand for in one run.
+ *
+ * A submission makes them, in process context, and checks each slot once: how far
+ * the graph reaches there was worked out when it was uploaded. From then on tasks
+ * need no check. Each message that is posted holds the bindings until it's over,
+ * so a region is in use as long as a queue pair may touch it, whatever becomes of
+ * submission, queue and graph.
+ */
+#include <linux/overflow.h>
+#include <linux/slab.h>
+
+#include <rdma/ib_verbs.h>
+
+#include "bindings.h"
+#include "device.h"
+#include "endpoint.h"
+#include "graph.h"
+#include "region.h"
+
+/* Bindings of so many slots, none of which is bound. May sleep. */
+struct collq_bindings *collq_bindings_alloc(u32 nr)
+{
+	struct collq_bindings *bindings;
+
+	bindings = kzalloc(struct_size(bindings, slots, nr), GFP_KERNEL_ACCOUNT);
+	if (!bindings)
+		return NULL;
+	refcount_set(&bindings->refs, 1);
+	bindings->nr = nr;
+	return bindings;
+}
+
+/**
+ * collq_bindings_bind - bind a buffer slot
+ * @bindings: the bindings, which nobody else knows yet
+ * @graph: the graph that is going to be run
+ * @buffer: the buffer slot
+ * @region: the region
+ * @offset: offset into the region
+ *
+ * Called by the process whose memory it is. May sleep.
+ *
+ * Return: 0, -EINVAL if there's no such slot or it's bound, or what
+ * collq_region_use() gives.
+ */
+int collq_bindings_bind(struct collq_bindings *bindings,
+			const struct collq_graph *graph, u32 buffer,
+			struct collq_region *region, u64 offset)
+{
+	const struct collq_graph_buffer *bounds;
+	int err;
+
+	if (buffer >= bindings->nr || bindings->slots[buffer].region)
+		return -EINVAL;
+	bounds = &graph->buffers[buffer];
+	err = collq_region_use(region, offset, bounds->end, bounds->written);
+	if (err)
+		return err;
+	bindings->slots[buffer].region = region;
+	bindings->slots[buffer].offset = offset;
+	return 0;
+}
+
+/* Entries of a queue pair's list that a list needs at most. */
+static u32 collq_list_nr_sges(const struct collq_list *list)
+{
+	const struct collq_binding *binding;
+	u32 i, nr = 0;
+
+	for (i = 0; i < list->nr; i++) {
+		if (!list->sges[i].length)
+			continue;
+		binding = &list->bindings->slots[list->sges[i].buffer];
+		nr += collq_mapping_nr_sges(&binding->region->map,
+					    binding->offset + list->sges[i].offset,
+					    list->sges[i].length);
+	}
+	return nr;
+}
+
+static u32 collq_step_max_sges(const struct collq_step *step)
+{
+	if (step->opcode == IB_COLLQ_TASK_RECV)
+		return step->endpoint->recv_sges;
+	return step->endpoint->send_sges;
+}
+
+/* Whether all that is bound has one key for everything. */
+static bool collq_bindings_whole(const struct collq_bindings *bindings)
+{
+	u32 i;
+
+	for (i = 0; i < bindings->nr; i++) {
+		if (bindings->slots[i].region->map.nr_chunks > 1)
+			return false;
+	}
+	return true;
+}
+
+/**
+ * collq_bindings_check - whether the lists fit the queue pairs
+ * @bindings: the bindings, complete
+ * @graph: the graph
+ *
+ * The graph's lists fit; but an entry that crosses the border of what has one key
+ * becomes two. Looks at all lists only if there is such a border.
+ *
+ * Return: 0 or -EMSGSIZE.
+ */
+int collq_bindings_check(struct collq_bindings *bindings,
+			 const struct collq_graph *graph)
+{
+	const struct collq_step *step;
+	struct collq_list list;
+	u32 i;
+
+	if (likely(collq_bindings_whole(bindings)))
+		return 0;
+	for (i = 0; i < graph->nr_tasks; i++) {
+		step = &graph->steps[i];
+		if (!collq_step_has_data(step))
+			continue;
+		list = collq_step_list(graph, step, bindings);
+		if (collq_list_nr_sges(&list) > collq_step_max_sges(step))
+			return -EMSGSIZE;
+	}
+	return 0;
+}
+
+static void collq_bindings_free(struct collq_bindings *bindings)
+{
+	struct work_struct *drained = bindings->drained;
+	u32 i;
+
+	for (i = 0; i < bindings->nr; i++) {
+		if (bindings->slots[i].region)
+			collq_region_unuse(bindings->slots[i].region);
+	}
+	kfree(bindings);
+	if (drained)
+		queue_work(collq_wq, drained);
+}
+
+/* Any context but hardirq. True if it was the last reference. */
+bool collq_bindings_put(struct collq_bindings *bindings)
+{
+	if (!refcount_dec_and_test(&bindings->refs))
+		return false;
+	collq_bindings_free(bindings);
+	return true;
+}
+
+/**
+ * collq_list_sges - a list as a queue pair wants it
+ * @list: the list
+ * @sges: filled in; as long as collq_bindings_check() has seen to
+ *
+ * What is contiguous becomes one entry; empty entries are left out, since to some
+ * devices a length of 0 says 2 GiB.
+ *
+ * Return: the number of entries.
+ */
+u32 collq_list_sges(const struct collq_list *list, struct ib_sge *sges)
+{
+	const struct collq_binding *binding;
+	struct ib_sge *last = NULL, next;
+	u32 i, left, done, nr = 0;
+	u64 offset;
+
+	for (i = 0; i < list->nr; i++) {
+		binding = &list->bindings->slots[list->sges[i].buffer];
+		offset = binding->offset + list->sges[i].offset;
+		for (left = list->sges[i].length; left; left -= done) {
+			done = collq_mapping_sge(&binding->region->map, offset,
+						 left, &next);
+			offset += done;
+			if (last && last->lkey == next.lkey &&
+			    last->addr + last->length == next.addr) {
+				last->length += next.length;
+			} else {
+				last = &sges[nr++];
+				*last = next;
+			}
+		}
+	}
+	return nr;
+}

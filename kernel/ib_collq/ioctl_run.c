@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The commands that upload graphs, bind buffers, submit, wait and cancel: the ones
+ * of ib_collq_run.h, but for what makes rings and queues. What submits and waits
+ * doesn't take the context's mutex.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "bindings.h"
+#include "clock.h"
+#include "context.h"
+#include "graph.h"
+#include "ioctl.h"
+#include "queue.h"
+#include "region.h"
+#include "ring.h"
+
+static struct collq_object *collq_graph_find(void *data, u32 id, u32 type)
+{
+	return collq_object_find(data, id, type);
+}
+
+/*
+ * An array of structures that may be longer than ours: a copy, or an ERR_PTR. Sizes
+ * and number are the caller's, the number checked.
+ */
+static void *collq_get_array(u64 user, u32 nr, u32 user_size, u32 size)
+{
+	void __user *from = u64_to_user_ptr(user);
+	void *array;
+	u32 i;
+	int err;
+
+	if (user_size < size)
+		return ERR_PTR(-EINVAL);
+	if (user_size > PAGE_SIZE)
+		return ERR_PTR(-E2BIG);
+	array = kvmalloc_array(nr, size, GFP_KERNEL_ACCOUNT);
+	if (!array)
+		return ERR_PTR(-ENOMEM);
+	for (i = 0; i < nr; i++) {
+		err = copy_struct_from_user(array + (size_t)i * size, size,
+					    from + (size_t)i * user_size,
+					    user_size);
+		if (err) {
+			kvfree(array);
+			return ERR_PTR(err);
+		}
+	}
+	return array;
+}
+
+/* Tasks and table of a graph to be. */
+static int collq_get_source(const struct ib_collq_graph_create *attr,
+			    struct collq_graph_source *source)
+{
+	source->tasks = collq_get_array(attr->tasks, attr->nr_tasks,
+					attr->task_size, sizeof(*source->tasks));
+	if (IS_ERR(source->tasks))
+		return PTR_ERR(source->tasks);
+	if (!attr->nr_sges)
+		return 0;
+	source->sges = collq_get_array(attr->sges, attr->nr_sges, attr->sge_size,
+				       sizeof(*source->sges));
+	if (IS_ERR(source->sges)) {
+		kvfree(source->tasks);
+		return PTR_ERR(source->sges);
+	}
+	return 0;
+}
+
+int collq_ioctl_graph_create(struct collq_ioctl *io)
+{
+	struct ib_collq_graph_create *attr = &io->arg.graph;
+	struct collq_graph_source source = {
+		.nr_tasks = attr->nr_tasks,
+		.nr_sges = attr->nr_sges,
+		.nr_buffers = attr->nr_buffers,
+		.find = collq_graph_find,
+		.data = io->ctx,
+	};
+	struct collq_refusal refusal = { .task = IB_COLLQ_NO_TASK };
+	struct collq_graph_limits limits;
+	struct collq_graph *graph;
+	int err;
+
+	collq_graph_limits(io->ctx->device, &limits);
+	err = collq_graph_check_size(&limits, attr->nr_tasks, attr->nr_sges,
+				     attr->nr_buffers, &refusal);
+	if (err)
+		goto out_refusal;
+	err = collq_get_source(attr, &source);
+	if (err)
+		goto out_refusal;
+	graph = collq_graph_create(io->ctx, &source, &refusal);
+	if (IS_ERR(graph)) {
+		err = PTR_ERR(graph);
+		kvfree(source.sges);
+		kvfree(source.tasks);
+		goto out_refusal;
+	}
+	attr->id = graph->obj.id;
+	io->created = &graph->obj;
+out_refusal:
+	attr->refused_task = refusal.task;
+	attr->refused_reason = refusal.reason;
+	attr->refused_needed = refusal.needed;
+	attr->refused_limit = refusal.limit;
+	return err;
+}
+
+static int collq_bind(struct collq_context *ctx, const struct collq_graph *graph,
+		      struct collq_bindings *bindings,
+		      const struct ib_collq_buffer_bind *bind)
+{
+	struct collq_object *region;
+	int err;
+
+	region = collq_object_find(ctx, bind->region, IB_COLLQ_OBJECT_REGION);
+	if (!region)
+		return -ENOENT;
+	err = collq_bindings_bind(bindings, graph, bind->buffer,
+				  collq_region_of(region), bind->offset);
+	collq_object_put(region);
+	return err;
+}
+
+/* What the buffer slots stand for: NULL if there are none, or an ERR_PTR. */
+static struct collq_bindings *
+collq_get_bindings(struct collq_context *ctx, const struct collq_graph *graph,
+		   const struct ib_collq_queue_submit *attr)
+{
+	void __user *user = u64_to_user_ptr(attr->bindings);
+	struct ib_collq_buffer_bind bind;
+	struct collq_bindings *bindings;
+	u32 i;
+	int err = 0;
+
+	if (attr->nr_bindings != graph->nr_buffers)
+		return ERR_PTR(-EINVAL);
+	if (!attr->nr_bindings)
+		return NULL;
+	if (attr->binding_size < sizeof(bind))
+		return ERR_PTR(-EINVAL);
+	if (attr->binding_size > PAGE_SIZE)
+		return ERR_PTR(-E2BIG);
+	bindings = collq_bindings_alloc(attr->nr_bindings);
+	if (!bindings)
+		return ERR_PTR(-ENOMEM);
+	for (i = 0; i < attr->nr_bindings && !err; i++) {
+		err = copy_struct_from_user(&bind, sizeof(bind), user +
+					    (size_t)i * attr->binding_size,
+					    attr->binding_size);
+		if (!err)
+			err = collq_bind(ctx, graph, bindings, &bind);
+	}
+	if (!err)
+		err = collq_bindings_check(bindings, graph);
+	if (err) {
+		collq_bindings_put(bindings);
+		return ERR_PTR(err);
+	}
+	return bindings;
+}
+
+static int collq_submit(struct collq_context *ctx, struct collq_queue *queue,
+			const struct ib_collq_queue_submit *attr, u64 *sequence)
+{
+	struct collq_submit submit = {
+		.user_data = attr->user_data,
+		.deadline = collq_clock_to_host(attr->deadline),
+	};
+	struct collq_object *graph;
+	int err;
+
+	graph = collq_object_find(ctx, attr->graph, IB_COLLQ_OBJECT_GRAPH);
+	if (!graph)
+		return -ENOENT;
+	submit.graph = collq_graph_of(graph);
+	submit.bindings = collq_get_bindings(ctx, submit.graph, attr);
+	if (IS_ERR(submit.bindings)) {
+		err = PTR_ERR(submit.bindings);
+		goto out_put;
+	}
+	err = collq_queue_submit(queue, &submit, sequence);
+	if (err && submit.bindings)
+		collq_bindings_put(submit.bindings);
+out_put:
+	collq_object_put(graph);
+	return err;
+}
+
+int collq_ioctl_submit(struct collq_ioctl *io)
+{
+	struct ib_collq_queue_submit *attr = &io->arg.submit;
+	struct collq_object *queue;
+	int err;
+
+	queue = collq_object_find(io->ctx, attr->queue, IB_COLLQ_OBJECT_QUEUE);
+	if (!queue)
+		return -ENOENT;
+	err = collq_submit(io->ctx, collq_queue_of(queue), attr,
+			   &attr->sequence);
+	collq_object_put(queue);
+	return err;
+}
+
+int collq_ioctl_wait(struct collq_ioctl *io)
+{
+	struct ib_collq_queue_wait *attr = &io->arg.wait;
+	struct collq_result result = { .task = IB_COLLQ_NO_TASK };
+	struct collq_object *obj;
+	int err;
+
+	if (!attr->queue == !attr->ring || (attr->ring && attr->sequence))
+		return -EINVAL;
+	if (attr->ring) {
+		obj = collq_object_find(io->ctx, attr->ring,
+					IB_COLLQ_OBJECT_RING);
+		if (!obj)
+			return -ENOENT;
+		err = collq_ring_wait(collq_ring_of(obj),
+				      collq_clock_to_host(attr->deadline));
+		collq_object_put(obj);
+		return err;
+	}
+
+	obj = collq_object_find(io->ctx, attr->queue, IB_COLLQ_OBJECT_QUEUE);
+	if (!obj)
+		return -ENOENT;
+	err = collq_queue_wait(collq_queue_of(obj), attr->sequence,
+			       collq_clock_to_host(attr->deadline), &result);
+	collq_object_put(obj);
+	attr->status = result.status;
+	attr->task = result.task;
+	attr->endpoint = result.endpoint;
+	attr->label = result.label;
+	return err;
+}
+
+/*
+ * The command that programs spend their time with, and so done by itself: sizes
+ * are constants, and only results are copied back.
+ */
+int collq_ioctl_submit_wait(struct collq_context *ctx,
+			    struct ib_collq_queue_submit_wait __user *user)
+{
+	struct ib_collq_queue_submit_wait attr;
+	struct collq_result result = { .task = IB_COLLQ_NO_TASK };
+	struct collq_queue *queue;
+	struct collq_object *obj;
+	u32 size;
+	int err;
+
+	BUILD_BUG_ON(offsetof(struct ib_collq_queue_submit, sequence) !=
+		     offsetof(struct ib_collq_queue_submit_wait, sequence));
+
+	err = collq_copy_in(&attr, sizeof(attr), sizeof(attr), user, &size);
+	if (err)
+		return err;
+	if (attr.flags)
+		return -EOPNOTSUPP;
+	obj = collq_object_find(ctx, attr.queue, IB_COLLQ_OBJECT_QUEUE);
+	if (!obj)
+		return -ENOENT;
+	queue = collq_queue_of(obj);
+
+	if (!attr.sequence) {
+		err = collq_submit(ctx, queue, (void *)&attr, &attr.sequence);
+		/* Before sleeping: if a signal ends it, the rest is waiting. */
+		if (!err && put_user(attr.sequence, &user->sequence))
+			err = -EFAULT;
+	}
+	if (!err)
+		err = collq_queue_wait(queue, attr.sequence,
+				       collq_clock_to_host(attr.wait_deadline),
+				       &result);
+	collq_object_put(obj);
+
+	attr.status = result.status;
+	attr.task = result.task;
+	attr.endpoint = result.endpoint;
+	attr.label = result.label;
+	BUILD_BUG_ON(offsetofend(struct ib_collq_queue_submit_wait, label) -
+		     offsetof(struct ib_collq_queue_submit_wait, status) != 16);
+	if (copy_to_user(&user->status, &attr.status, 16))
+		err = -EFAULT;
+	return err;
+}
+
+int collq_ioctl_cancel(struct collq_ioctl *io)
+{
+	struct ib_collq_queue_cancel *attr = &io->arg.cancel;
+	struct collq_object *queue;
+	int err;
+
+	if (attr->__reserved)
+		return -EINVAL;
+	queue = collq_object_find(io->ctx, attr->queue, IB_COLLQ_OBJECT_QUEUE);
+	if (!queue)
+		return -ENOENT;
+	err = collq_queue_cancel(collq_queue_of(queue), attr->sequence);
+	collq_object_put(queue);
+	return err;
+}

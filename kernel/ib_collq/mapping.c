@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Pinned memory as the device sees it.
+ *
+ * Memory that is contiguous for the device (one page; a huge one; anything behind
+ * an IOMMU that puts it together) needs nothing but the key that every protection
+ * domain has. Other memory is registered in chunks of equal size, as many pages
+ * each as the device puts under one key, so that a scatter/gather entry stays one
+ * entry whatever pages it crosses, but for the borders of chunks. Where a byte is
+ * takes a shift and a look into a table.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "mapping.h"
+#include "pin.h"
+#include "registrar.h"
+#include "verbs.h"
+
+/* Pages of a chunk at most, even if the device can take more. */
+#define COLLQ_MAX_CHUNK_PAGES	4096U
+
+/* One chunk that is as large as any memory */
+#define COLLQ_WHOLE_SHIFT	63
+
+/* Whether the CPU would have to take part in every transfer. */
+static bool collq_map_needs_sync(struct collq_mapping *map,
+				 struct ib_device *ibdev)
+{
+	struct scatterlist *sg;
+	int i;
+
+	if (ib_uses_virt_dma(ibdev))
+		return false;
+	for_each_sgtable_dma_sg(&map->sgt, sg, i) {
+		if (dma_need_sync(ibdev->dma_device, sg_dma_address(sg)))
+			return true;
+	}
+	return false;
+}
+
+static void collq_map_drop_chunks(struct collq_mapping *map)
+{
+	struct ib_device *ibdev = map->verbs->pd->device;
+	u32 i;
+
+	for (i = 0; i < map->nr_chunks; i++) {
+		if (!map->chunks[i].mr)
+			continue;
+		ib_dereg_mr(map->chunks[i].mr);
+		collq_uncharge(&map->chunks[i].charge, ibdev,
+			       COLLQ_CHARGE_OBJECT);
+		cond_resched();
+	}
+	kvfree(map->chunks);
+}
+
+/*
+ * The next pages of the memory as entries of one page each, since that's what
+ * fills a memory region up; returns the number of bytes.
+ */
+static u32 collq_map_take_pages(struct sg_dma_page_iter *iter,
+				struct scatterlist *pages, u32 nr, u32 offset,
+				u64 left)
+{
+	u32 i, length, total = 0;
+	dma_addr_t address;
+
+	sg_init_table(pages, nr);
+	for (i = 0; i < nr; i++) {
+		__sg_page_iter_dma_next(iter);
+		address = sg_page_iter_dma_address(iter) & PAGE_MASK;
+		length = min_t(u64, PAGE_SIZE - offset, left - total);
+		sg_dma_address(&pages[i]) = address + offset;
+		sg_dma_len(&pages[i]) = length;
+		total += length;
+		offset = 0;
+	}
+	return total;
+}
+
+/* One more chunk, of these pages. */
+static int collq_map_add_chunk(struct collq_mapping *map,
+			       struct collq_registrar *reg,
+			       struct scatterlist *pages, u32 nr, u32 offset,
+			       u32 length)
+{
+	struct collq_chunk *chunk = &map->chunks[map->nr_chunks];
+	struct ib_device *ibdev = map->verbs->pd->device;
+	int access = map->direction == DMA_TO_DEVICE ? 0 : IB_ACCESS_LOCAL_WRITE;
+	int err;
+
+	err = collq_charge(&chunk->charge, ibdev, COLLQ_CHARGE_OBJECT);
+	if (err)
+		return err;
+	chunk->mr = ib_alloc_mr(map->verbs->pd, IB_MR_TYPE_MEM_REG, nr);
+	if (IS_ERR(chunk->mr)) {
+		err = PTR_ERR(chunk->mr);
+		chunk->mr = NULL;
+		collq_uncharge(&chunk->charge, ibdev, COLLQ_CHARGE_OBJECT);
+		return err;
+	}
+	/* From here on collq_map_drop_chunks() finds it. */
+	map->nr_chunks++;
+
+	err = ib_map_mr_sg(chunk->mr, pages, nr, NULL, PAGE_SIZE);
+	if (err < 0)
+		return err;
+	if (err != nr || chunk->mr->length != length)
+		return -EOPNOTSUPP;
+	chunk->base = chunk->mr->iova - offset;
+	err = collq_registrar_register(reg, chunk->mr, access);
+	chunk->lkey = chunk->mr->lkey;
+	return err;
+}
+
+static int collq_map_add_chunks(struct collq_mapping *map,
+				struct scatterlist *pages, u64 nr_pages,
+				u64 length)
+{
+	const u32 per_chunk = 1U << (map->shift - PAGE_SHIFT);
+	struct collq_registrar reg = {};
+	struct sg_dma_page_iter iter;
+	u32 nr, bytes, offset = map->offset;
+	int err;
+
+	err = collq_registrar_open(&reg, map->verbs);
+	if (err)
+		return err;
+	__sg_page_iter_start(&iter.base, map->sgt.sgl, map->sgt.nents, 0);
+	while (nr_pages && !err) {
+		nr = min_t(u64, nr_pages, per_chunk);
+		bytes = collq_map_take_pages(&iter, pages, nr, offset, length);
+		err = collq_map_add_chunk(map, &reg, pages, nr, offset, bytes);
+		nr_pages -= nr;
+		length -= bytes;
+		offset = 0;
+		if (signal_pending(current) && nr_pages)
+			err = -EINTR;
+		cond_resched();
+	}
+	collq_registrar_close(&reg);
+	return err;
+}
+
+/* Memory that is not contiguous. */
+static int collq_map_register(struct collq_mapping *map, u64 nr_pages, u64 length)
+{
+	u32 limit = map->verbs->pd->device->attrs.max_fast_reg_page_list_len;
+	struct scatterlist *pages;
+	u32 per_chunk;
+	int err = -ENOMEM;
+
+	if (!limit)
+		return -EOPNOTSUPP;
+	per_chunk = rounddown_pow_of_two(min(limit, COLLQ_MAX_CHUNK_PAGES));
+	map->shift = PAGE_SHIFT + ilog2(per_chunk);
+	map->chunks = kvcalloc(DIV_ROUND_UP(nr_pages, per_chunk),
+			       sizeof(*map->chunks), GFP_KERNEL_ACCOUNT);
+	if (!map->chunks)
+		return -ENOMEM;
+	pages = kvmalloc_array(min_t(u64, per_chunk, nr_pages), sizeof(*pages),
+			       GFP_KERNEL);
+	if (pages)
+		err = collq_map_add_chunks(map, pages, nr_pages, length);
+	kvfree(pages);
+	if (err)
+		collq_map_drop_chunks(map);
+	return err;
+}
+
+static int collq_map_whole(struct collq_mapping *map)
+{
+	map->shift = COLLQ_WHOLE_SHIFT;
+	map->chunks = kvcalloc(1, sizeof(*map->chunks), GFP_KERNEL_ACCOUNT);
+	if (!map->chunks)
+		return -ENOMEM;
+	map->nr_chunks = 1;
+	map->chunks->base = sg_dma_address(map->sgt.sgl) - map->offset;
+	map->chunks->lkey = map->verbs->pd->local_dma_lkey;
+	return 0;
+}
+
+/**
+ * collq_map - let the device see memory
+ * @map: what it is held by
+ * @verbs: device and protection domain
+ * @pin: the memory
+ * @offset: where in the first page it begins
+ * @length: bytes
+ * @write: whether the device is to write to it
+ *
+ * Called with the context's mutex held. Sleeps. A signal ends it.
+ *
+ * Return: 0; -EOPNOTSUPP if the device can't have it without the CPU's help;
+ * -ENOMEM, -ENOSPC, -EINTR, or -ENETDOWN if the device can't register anything
+ * now.
+ */
+int collq_map(struct collq_mapping *map, struct collq_verbs *verbs,
+	      const struct collq_pin *pin, u32 offset, u64 length, bool write)
+{
+	struct ib_device *ibdev = verbs->pd->device;
+	int err;
+
+	map->verbs = verbs;
+	map->offset = offset;
+	map->direction = write ? DMA_BIDIRECTIONAL : DMA_TO_DEVICE;
+	map->nr_chunks = 0;
+	err = sg_alloc_table_from_pages_segment(&map->sgt, pin->pages, pin->nr,
+						offset, length,
+						ib_dma_max_seg_size(ibdev),
+						GFP_KERNEL_ACCOUNT);
+	if (err)
+		return err;
+	err = ib_dma_map_sgtable_attrs(ibdev, &map->sgt, map->direction, 0);
+	if (err) {
+		err = err == -ENOMEM ? err : -EOPNOTSUPP;
+		goto err_free_table;
+	}
+	if (collq_map_needs_sync(map, ibdev)) {
+		err = -EOPNOTSUPP;
+		goto err_unmap;
+	}
+	err = map->sgt.nents == 1 ? collq_map_whole(map) :
+				    collq_map_register(map, pin->nr, length);
+	if (err)
+		goto err_unmap;
+	kref_get(&verbs->refs);
+	return 0;
+
+err_unmap:
+	ib_dma_unmap_sgtable_attrs(ibdev, &map->sgt, map->direction, 0);
+err_free_table:
+	sg_free_table(&map->sgt);
+	return err;
+}
+
+/* Nothing uses it any more. Sleeps. */
+void collq_unmap(struct collq_mapping *map)
+{
+	struct ib_device *ibdev = map->verbs->pd->device;
+
+	collq_map_drop_chunks(map);
+	ib_dma_unmap_sgtable_attrs(ibdev, &map->sgt, map->direction, 0);
+	sg_free_table(&map->sgt);
+	collq_verbs_put(map->verbs);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef COLLQ_MAPPING_H
+#define COLLQ_MAPPING_H
+
+#include <linux/dma-direction.h>
+#include <linux/scatterlist.h>
+
+#include <rdma/ib_verbs.h>
+
+#include "charge.h"
+
+struct collq_pin;
+struct collq_verbs;
+
+/**
+ * struct collq_chunk - a part that one key serves
+ * @base: DMA address of the chunk's first page
+ * @lkey: the key
+ * @mr: where the key is from, or NULL if it's the protection domain's
+ * @charge: what that is charged
+ */
+struct collq_chunk {
+	u64 base;
+	u32 lkey;
+	struct ib_mr *mr;
+	struct collq_charge charge;
+};
+
+/**
+ * struct collq_mapping - pinned memory as the device sees it
+ * @verbs: protection domain and device; referenced
+ * @sgt: the pages, mapped
+ * @direction: who writes
+ * @offset: where in the first page the memory begins
+ * @shift: bytes of a chunk, as a power of two
+ * @nr_chunks: number of @chunks
+ * @chunks: the first one may begin in the middle of a page
+ */
+struct collq_mapping {
+	struct collq_verbs *verbs;
+	struct sg_table sgt;
+	enum dma_data_direction direction;
+	u32 offset;
+	u8 shift;
+	u32 nr_chunks;
+	struct collq_chunk *chunks;
+};
+
+int collq_map(struct collq_mapping *map, struct collq_verbs *verbs,
+	      const struct collq_pin *pin, u32 offset, u64 length, bool write);
+void collq_unmap(struct collq_mapping *map);
+
+/**
+ * collq_mapping_sge - describe a part of the memory to the device
+ * @map: the memory
+ * @offset: where the part begins; within the memory
+ * @length: how long it is
+ * @sge: filled in
+ *
+ * Return: how much of it @sge describes: all, or up to the end of a chunk.
+ */
+static inline u32 collq_mapping_sge(const struct collq_mapping *map, u64 offset,
+				    u32 length, struct ib_sge *sge)
+{
+	u64 position = map->offset + offset;
+	u64 within = position & ((1ULL << map->shift) - 1);
+	const struct collq_chunk *chunk = &map->chunks[position >> map->shift];
+
+	sge->addr = chunk->base + within;
+	sge->length = min_t(u64, length, (1ULL << map->shift) - within);
+	sge->lkey = chunk->lkey;
+	return sge->length;
+}
+
+/* How many entries collq_mapping_sge() needs for a part that isn't empty. */
+static inline u32 collq_mapping_nr_sges(const struct collq_mapping *map,
+					u64 offset, u32 length)
+{
+	u64 position = map->offset + offset;
+
+	return ((position + length - 1) >> map->shift) -
+	       (position >> map->shift) + 1;
+}
+
+#endif /* COLLQ_MAPPING_H */

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Regions: memory of the process that tasks send from, receive into and compute
+ * on.
+ *
+ * Life: created with its pages pinned and charged (pin.c) and mapped for the
+ * device (mapping.c). Submissions use it, and so does every message that is
+ * posted, until it's complete or its queue pair flushed; so a region can't be
+ * destroyed while anything may touch the pages. When the context goes it's taken
+ * out of service after queues and endpoints, and the memory is given back when the
+ * last message is over, which may be a lingering endpoint's: by a worker then.
+ *
+ * The process may unmap the memory, or map something else in its place, while the
+ * region lives. The pages stay, so no harm comes of it, but they aren't the
+ * process' memory any more, and using them would be a silent mistake. So the
+ * region becomes stale. Not all that the kernel tells about a range of addresses
+ * takes pages away from it (splitting a huge page doesn't), so most of it makes
+ * the region suspect only, and the next use compares the pages.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "context.h"
+#include "device.h"
+#include "limits.h"
+#include "region.h"
+
+/*
+ * Sleeping or not; the pages may go or have gone when this returns. What is
+ * unmapped doesn't come back.
+ */
+static bool collq_region_invalidate(struct mmu_interval_notifier *notifier,
+				    const struct mmu_notifier_range *range,
+				    unsigned long sequence)
+{
+	struct collq_region *region =
+		container_of(notifier, struct collq_region, notifier);
+
+	spin_lock(&region->lock);
+	mmu_interval_set_seq(notifier, sequence);
+	switch (range->event) {
+	case MMU_NOTIFY_UNMAP:
+	case MMU_NOTIFY_RELEASE:
+		WRITE_ONCE(region->stale, true);
+		break;
+	case MMU_NOTIFY_PROTECTION_VMA:
+	case MMU_NOTIFY_PROTECTION_PAGE:
+	case MMU_NOTIFY_SOFT_DIRTY:
+		/* Pages that are pinned stay where they are. */
+		break;
+	default:
+		WRITE_ONCE(region->suspect, true);
+	}
+	spin_unlock(&region->lock);
+	return true;
+}
+
+static const struct mmu_interval_notifier_ops collq_region_notifier_ops = {
+	.invalidate = collq_region_invalidate,
+};
+
+/*
+ * Compares the pages. The kernel tells before it acts, so wait until it has, and
+ * start again if it tells of something else meanwhile.
+ */
+static int collq_region_verify(struct collq_region *region)
+{
+	unsigned long sequence;
+	int err;
+	bool again;
+
+	do {
+		sequence = mmu_interval_read_begin(&region->notifier);
+		err = collq_pin_verify(&region->pin, region->start);
+		if (err == -EINTR)
+			return err;
+		spin_lock(&region->lock);
+		again = mmu_interval_read_retry(&region->notifier, sequence);
+		if (err)
+			WRITE_ONCE(region->stale, true);
+		else if (!again)
+			WRITE_ONCE(region->suspect, false);
+		spin_unlock(&region->lock);
+	} while (again && !err);
+	return err;
+}
+
+/* Nothing uses the memory any more. Sleeps. */
+static void collq_region_release(struct collq_region *region)
+{
+	mmu_interval_notifier_remove(&region->notifier);
+	collq_unmap(&region->map);
+	collq_unpin(&region->pin, READ_ONCE(region->written));
+}
+
+static void collq_region_release_work(struct work_struct *work)
+{
+	struct collq_region *region =
+		container_of(work, struct collq_region, release_work);
+
+	collq_region_release(region);
+	collq_object_put(&region->obj);
+}
+
+/*
+ * Whether a submission or a message needs it. If not, none can begin to between
+ * here and collq_region_destroy().
+ */
+static bool collq_region_busy(struct collq_object *obj)
+{
+	return !refcount_dec_if_one(&collq_region_of(obj)->uses);
+}
+
+static void collq_region_destroy(struct collq_object *obj)
+{
+	struct collq_region *region = collq_region_of(obj);
+
+	if (!refcount_read(&region->uses) ||
+	    refcount_dec_and_test(&region->uses))
+		collq_region_release(region);
+}
+
+static void collq_region_free(struct collq_object *obj)
+{
+	kfree(collq_region_of(obj));
+}
+
+static const struct collq_object_ops collq_region_ops = {
+	.type = IB_COLLQ_OBJECT_REGION,
+	.busy = collq_region_busy,
+	.destroy = collq_region_destroy,
+	.free = collq_region_free,
+};
+
+static int collq_region_check(const struct ib_collq_region_create *attr)
+{
+	u64 end;
+
+	if (attr->type == IB_COLLQ_REGION_DMABUF)
+		return -EOPNOTSUPP;
+	if (attr->access & ~IB_COLLQ_ACCESS_WRITE)
+		return -EOPNOTSUPP;
+	if (attr->type != IB_COLLQ_REGION_USER || attr->fd || !attr->length ||
+	    attr->length > COLLQ_MAX_REGION)
+		return -EINVAL;
+	if (check_add_overflow(attr->address, attr->length, &end) ||
+	    end > ULONG_MAX - PAGE_SIZE)
+		return -EINVAL;
+	return 0;
+}
+
+/* Pins and maps, under the eyes of the notifier. */
+static int collq_region_acquire(struct collq_region *region)
+{
+	struct collq_context *ctx = region->obj.ctx;
+	unsigned long start = untagged_addr(region->attr.address) & PAGE_MASK;
+	u32 offset = offset_in_page(region->attr.address);
+	u64 nr = PFN_UP(offset + region->attr.length);
+	bool write = region->attr.access & IB_COLLQ_ACCESS_WRITE;
+	int err;
+
+	region->start = start;
+	err = mmu_interval_notifier_insert(&region->notifier, ctx->mm, start,
+					   nr << PAGE_SHIFT,
+					   &collq_region_notifier_ops);
+	if (err)
+		return err;
+	err = collq_pin(&region->pin, ctx->mm, start, nr, write,
+			&ctx->device->dead);
+	if (err)
+		goto err_remove;
+	err = collq_map(&region->map, ctx->verbs, &region->pin, offset,
+			region->attr.length, write);
+	if (err)
+		goto err_unpin;
+	return 0;
+
+err_unpin:
+	collq_unpin(&region->pin, false);
+err_remove:
+	mmu_interval_notifier_remove(&region->notifier);
+	return err;
+}
+
+/**
+ * collq_region_create - make a region of the current process' memory
+ * @ctx: the context; the current process owns it
+ * @attr: what memory; the id is filled in
+ *
+ * Called with ctx->mutex held. Sleeps. A signal ends it.
+ *
+ * Return: the region, not published yet, or an ERR_PTR.
+ */
+struct collq_region *collq_region_create(struct collq_context *ctx,
+					 struct ib_collq_region_create *attr)
+{
+	struct collq_region *region;
+	int err;
+
+	lockdep_assert_held(&ctx->mutex);
+
+	err = collq_region_check(attr);
+	if (err)
+		return ERR_PTR(err);
+	region = kzalloc(sizeof(*region), GFP_KERNEL_ACCOUNT);
+	if (!region)
+		return ERR_PTR(-ENOMEM);
+	region->attr = *attr;
+	refcount_set(&region->uses, 1);
+	INIT_WORK(&region->release_work, collq_region_release_work);
+	spin_lock_init(&region->lock);
+
+	err = collq_object_init(ctx, &region->obj, &collq_region_ops);
+	if (err)
+		goto err_free;
+	err = collq_region_acquire(region);
+	if (err)
+		goto err_abort;
+	region->attr.id = region->obj.id;
+	attr->id = region->obj.id;
+	return region;
+
+err_abort:
+	collq_object_abort(&region->obj);
+err_free:
+	kfree(region);
+	return ERR_PTR(err);
+}
+
+/**
+ * collq_region_use - begin to use a region
+ * @region: the region
+ * @offset: where what is used begins
+ * @end: how far it goes from there
+ * @write: whether it's written to
+ *
+ * Called by the process whose memory it is. May sleep. Ended by
+ * collq_region_unuse().
+ *
+ * Return: 0; -EINVAL if the region ends before that, -EACCES if it can't be
+ * written to, -ESTALE if its memory is gone, -ENOENT if it's destroyed, -EINTR.
+ */
+int collq_region_use(struct collq_region *region, u64 offset, u64 end,
+		     bool write)
+{
+	int err = 0;
+
+	if (offset > region->attr.length || end > region->attr.length - offset)
+		return -EINVAL;
+	if (write && !(region->attr.access & IB_COLLQ_ACCESS_WRITE))
+		return -EACCES;
+	if (!refcount_inc_not_zero(&region->uses))
+		return -ENOENT;
+	collq_object_get(&region->obj);
+	if (unlikely(READ_ONCE(region->suspect)))
+		err = collq_region_verify(region);
+	if (unlikely(READ_ONCE(region->stale)))
+		err = -ESTALE;
+	if (err)
+		collq_region_unuse(region);
+	else if (write)
+		WRITE_ONCE(region->written, true);
+	return err;
+}
+
+/* The use is over. Any context but hardirq. */
+void collq_region_unuse(struct collq_region *region)
+{
+	if (refcount_dec_and_test(&region->uses)) {
+		collq_object_get(&region->obj);
+		queue_work(collq_wq, &region->release_work);
+	}
+	collq_object_put(&region->obj);
+}
+
+/* Called with ctx->mutex held. */
+void collq_region_info(struct collq_region *region,
+		       struct ib_collq_region_info *info)
+{
+	*info = (struct ib_collq_region_info) {
+		.create = region->attr,
+		.stale = READ_ONCE(region->stale),
+		.uses = refcount_read(&region->uses) - 1,
+		.pages = region->pin.nr,
+		.registrations = region->map.chunks->mr ?
+				 region->map.nr_chunks : 0,
+	};
+}

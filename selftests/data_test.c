@@ -1,0 +1,550 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Data between two contexts: SEND and RECV with lists, every byte of it.
+ *
+ * Each side has an area with a canary around and between all that is sent from or
+ * received into it. A sends what lies in its list, B receives into its own, and both
+ * wait for that in the graph.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#include "collq_memory.h"
+
+#define WRITE		IB_COLLQ_ACCESS_WRITE
+#define CANARY		0xc5
+#define MAX_SGES	32
+
+/* A side, with a message endpoint that takes lists. */
+struct data_side {
+	struct raw_side *side;
+	int sends;
+	int messages;
+	char *area;
+	size_t area_size;
+	int region;
+};
+
+static int data_endpoint(struct raw_side *side, struct ib_collq_endpoint_create *attr)
+{
+	int ret;
+
+	*attr = raw_endpoint_attr(IB_COLLQ_ENDPOINT_MESSAGE);
+	attr->signal_endpoint = side->endpoint;
+	attr->max_send_sge = MAX_SGES;
+	attr->max_recv_sge = MAX_SGES;
+	ret = raw_endpoint_create(side->fd, attr);
+	if (ret < 0)
+		return ret;
+	side->message_endpoint = ret;
+	return 0;
+}
+
+static int data_side_open(struct data_side *data, struct raw_side *side, size_t size)
+{
+	data->side = side;
+	data->sends = raw_counter_create(side->fd, IB_COLLQ_SOURCE_SENDS, side->message_endpoint);
+	data->messages = raw_counter_create(side->fd, IB_COLLQ_SOURCE_MESSAGES,
+					    side->message_endpoint);
+	if (data->sends < 0 || data->messages < 0)
+		return data->sends < 0 ? data->sends : data->messages;
+	data->area_size = size;
+	data->area = raw_map(size);
+	if (!data->area)
+		return -ENOMEM;
+	memset(data->area, CANARY, size);
+	data->region = raw_region_create(side->fd, data->area, size, WRITE);
+	return data->region < 0 ? data->region : 0;
+}
+
+static int data_pair_open(struct raw_side *a, struct raw_side *b, struct data_side *from,
+			  struct data_side *to, size_t size)
+{
+	struct ib_collq_endpoint_create attr[2];
+	int err;
+
+	err = raw_pair_open(a, b);
+	if (!err)
+		err = data_endpoint(a, &attr[0]);
+	if (!err)
+		err = data_endpoint(b, &attr[1]);
+	if (!err)
+		err = raw_endpoint_connect(a->fd, a->message_endpoint, attr[1].address);
+	if (!err)
+		err = raw_endpoint_connect(b->fd, b->message_endpoint, attr[0].address);
+	if (!err)
+		err = data_side_open(from, a, size);
+	return err ? err : data_side_open(to, b, size);
+}
+
+FIXTURE(data) {
+	struct raw_side a;
+	struct raw_side b;
+	struct data_side from;
+	struct data_side to;
+};
+
+FIXTURE_SETUP(data)
+{
+	ASSERT_EQ(0, data_pair_open(&self->a, &self->b, &self->from, &self->to, 1 << 20));
+}
+
+FIXTURE_TEARDOWN(data)
+{
+	raw_pair_close(&self->a, &self->b);
+	munmap(self->from.area, self->from.area_size);
+	munmap(self->to.area, self->to.area_size);
+}
+
+/* A graph that sends, or receives, a list and waits until that is done. */
+static int list_graph(const struct data_side *data, bool send, const struct ib_collq_sge *sges,
+		      __u32 nr)
+{
+	const __u32 endpoint = data->side->message_endpoint;
+	const struct ib_collq_task tasks[] = {
+		send ? raw_send_list(endpoint, 0, nr) : raw_recv_list(endpoint, 0, nr),
+		raw_wait_for(send ? data->sends : data->messages, 1),
+	};
+	const struct raw_graph graph = {
+		.tasks = tasks, .nr_tasks = 2, .sges = sges, .nr_sges = nr, .nr_buffers = 1,
+	};
+
+	return raw_data_graph_create(data->side->fd, &graph, NULL);
+}
+
+static int submit_list(const struct data_side *data, int graph, __u64 *sequence)
+{
+	const struct ib_collq_buffer_bind binding = { .region = data->region };
+
+	return graph < 0 ? graph : raw_submit_bound(data->side->fd, data->side->queue, graph,
+						    &binding, 1, sequence);
+}
+
+static int result_of(const struct data_side *data, __u64 sequence)
+{
+	struct ib_collq_completion completion;
+	int status, err = raw_result(data->side->fd, data->side->queue, sequence, &status);
+
+	raw_ring_take(&data->side->ring, &completion);
+	return err ? err : status;
+}
+
+/* From a list to a list: 0, or what went wrong first. */
+static int transfer(struct data_side *from, const struct ib_collq_sge *src, __u32 nr_src,
+		    struct data_side *to, const struct ib_collq_sge *dst, __u32 nr_dst)
+{
+	int recv = list_graph(to, false, dst, nr_dst), send = list_graph(from, true, src, nr_src);
+	__u64 received, sent;
+	int err;
+
+	err = submit_list(to, recv, &received);
+	if (err)
+		return err;
+	err = submit_list(from, send, &sent);
+	if (err)
+		return err;
+	err = result_of(from, sent);
+	if (!err)
+		err = result_of(to, received);
+	if (!err)
+		err = raw_destroy(from->side->fd, send);
+	return err ? err : raw_destroy(to->side->fd, recv);
+}
+
+static size_t length_of(const struct ib_collq_sge *sges, __u32 nr)
+{
+	size_t length = 0;
+
+	while (nr--)
+		length += sges++->length;
+	return length;
+}
+
+/* Puts a stream of bytes where a list says, or takes it from there. */
+static void scatter(char *area, const struct ib_collq_sge *sges, __u32 nr, const char *stream)
+{
+	for (; nr--; stream += sges++->length)
+		memcpy(area + sges->offset, stream, sges->length);
+}
+
+static void gather(const char *area, const struct ib_collq_sge *sges, __u32 nr, char *stream)
+{
+	for (; nr--; stream += sges++->length)
+		memcpy(stream, area + sges->offset, sges->length);
+}
+
+/* A transfer of which every byte is looked at, and every byte that isn't part of it. */
+static int check_transfer(struct data_side *from, const struct ib_collq_sge *src, __u32 nr_src,
+			  struct data_side *to, const struct ib_collq_sge *dst, __u32 nr_dst,
+			  unsigned int seed)
+{
+	size_t length = length_of(src, nr_src);
+	char *stream = malloc(length + 1);
+	char *blank = malloc(length + 1);
+	int err;
+
+	if (!stream || !blank)
+		return -ENOMEM;
+	memset(blank, CANARY, length + 1);
+	raw_fill(stream, length, seed);
+	scatter(from->area, src, nr_src, stream);
+	err = transfer(from, src, nr_src, to, dst, nr_dst);
+	if (!err) {
+		memset(stream, 0, length);
+		gather(to->area, dst, nr_dst, stream);
+		if (raw_count_wrong(stream, length, seed))
+			err = -EBADMSG;
+	}
+	scatter(to->area, dst, nr_dst, blank);
+	if (!err && raw_count_other(to->area, to->area_size, CANARY))
+		err = -EOVERFLOW;
+	scatter(from->area, src, nr_src, blank);
+	free(stream);
+	free(blank);
+	return err;
+}
+
+TEST_F(data, one_entry)
+{
+	static const __u32 lengths[] = {
+		0, 1, 2, 7, 8, 255, 256, 1023, 1024, 1025, 4095, 4096, 4097, 8192, 65536, 100001,
+	};
+	struct ib_collq_sge src = { .offset = 4001 }, dst = { .offset = 8190 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		src.length = lengths[i];
+		dst.length = lengths[i];
+		ASSERT_EQ(0, check_transfer(&self->from, &src, 1, &self->to, &dst, 1, i))
+			TH_LOG("length %u", lengths[i]);
+	}
+}
+
+TEST_F(data, alignments)
+{
+	struct ib_collq_sge src = { .length = 5000 }, dst = { .length = 5000 };
+	int i;
+
+	for (i = 0; i < 16; i++) {
+		src.offset = 4093 + i % 4;
+		dst.offset = 8189 + i / 4;
+		ASSERT_EQ(0, check_transfer(&self->from, &src, 1, &self->to, &dst, 1, i));
+	}
+}
+
+/* Lists of many entries, cut at other places on either side. */
+TEST_F(data, lists)
+{
+	struct ib_collq_sge src[MAX_SGES], dst[MAX_SGES];
+	int i;
+
+	for (i = 0; i < MAX_SGES; i++) {
+		src[i] = (struct ib_collq_sge) { .length = 777, .offset = 1000 * i + 3 };
+		/* Backwards. */
+		dst[i] = (struct ib_collq_sge) {
+			.length = i % 2 ? 1 : 1553, .offset = 200000 - 5000 * i,
+		};
+	}
+	EXPECT_EQ(0, check_transfer(&self->from, src, MAX_SGES, &self->to, dst, MAX_SGES, 1));
+	src[3].length = 0;
+	dst[4].length = 776;
+	EXPECT_EQ(0, check_transfer(&self->from, src, MAX_SGES, &self->to, dst, MAX_SGES, 2));
+}
+
+/* What arrives may be shorter than the list; the rest is left alone. */
+TEST_F(data, shorter)
+{
+	const struct ib_collq_sge src = { .length = 100, .offset = 5 };
+	const struct ib_collq_sge dst[] = { { .length = 60, .offset = 10 },
+					    { .length = 5000, .offset = 4000 } };
+
+	raw_fill(self->from.area + 5, 100, 6);
+	ASSERT_EQ(0, transfer(&self->from, &src, 1, &self->to, dst, 2));
+	memmove(self->to.area + 70, self->to.area + 4000, 40);
+	EXPECT_EQ(0, raw_count_wrong(self->to.area + 10, 100, 6));
+	EXPECT_EQ(0, raw_count_other(self->to.area + 4040, 10000, CANARY));
+}
+
+/* And if it's longer, both ends hear of it, and nothing lands behind. */
+TEST_F(data, longer)
+{
+	const struct ib_collq_sge src = { .length = 5000, .offset = 5 };
+	const struct ib_collq_sge dst = { .length = 4999, .offset = 10 };
+	int recv = list_graph(&self->to, false, &dst, 1);
+	int send = list_graph(&self->from, true, &src, 1);
+	__u64 received, sent;
+
+	ASSERT_EQ(0, submit_list(&self->to, recv, &received));
+	ASSERT_EQ(0, submit_list(&self->from, send, &sent));
+	EXPECT_GT(0, result_of(&self->from, sent));
+	EXPECT_GT(0, result_of(&self->to, received));
+	EXPECT_EQ(0, raw_count_other(self->to.area, 10, CANARY));
+	EXPECT_EQ(0, raw_count_other(self->to.area + 10 + 4999, 10000, CANARY));
+	EXPECT_EQ(0, raw_destroy(self->a.fd, self->from.region));
+	EXPECT_EQ(0, raw_destroy(self->b.fd, self->to.region));
+}
+
+/* Memory that the device must register in parts, with entries over their borders. */
+TEST(registered_in_parts)
+{
+	const size_t size = 9 << 20, part = 2 << 20;
+	struct ib_collq_sge src[MAX_SGES], dst[MAX_SGES];
+	struct data_side from, to;
+	struct raw_side a, b;
+	int i;
+
+	ASSERT_EQ(0, data_pair_open(&a, &b, &from, &to, size));
+	ASSERT_LE(4, raw_region_info(a.fd, from.region).registrations);
+	src[0] = (struct ib_collq_sge) { .length = 3 << 20, .offset = part - 1 };
+	dst[0] = (struct ib_collq_sge) { .length = 3 << 20, .offset = 3 * part - 4097 };
+	EXPECT_EQ(0, check_transfer(&from, src, 1, &to, dst, 1, 1));
+	/* The largest message. */
+	src[0].offset = 4097;
+	dst[0].offset = 8191;
+	src[0].length = 8 << 20;
+	dst[0].length = 8 << 20;
+	EXPECT_EQ(0, check_transfer(&from, src, 1, &to, dst, 1, 2));
+
+	/* All entries on the same border: each takes two. */
+	for (i = 0; i < MAX_SGES; i++)
+		src[i] = (struct ib_collq_sge) { .length = 64, .offset = part - 1 - i };
+	dst[0].length = MAX_SGES * 64;
+	i = list_graph(&from, true, src, MAX_SGES);
+	EXPECT_EQ(-EMSGSIZE, submit_list(&from, i, NULL));
+	i = list_graph(&from, true, src, MAX_SGES / 2);
+	EXPECT_LT(0, i);
+	EXPECT_EQ(0, raw_destroy(a.fd, from.region));
+	raw_pair_close(&a, &b);
+	munmap(from.area, size);
+	munmap(to.area, size);
+}
+
+/* What the queue says of it: neighbours count as one. */
+TEST_F(data, counted)
+{
+	const struct ib_collq_sge src[] = {
+		{ .length = 10, .offset = 0 }, { .length = 20, .offset = 10 },
+		{ .length = 5, .offset = 31 },
+	};
+	const struct ib_collq_sge dst = { .length = 35, .offset = 100 };
+	struct ib_collq_queue_info info;
+
+	ASSERT_EQ(0, check_transfer(&self->from, src, 3, &self->to, &dst, 1, 1));
+	ASSERT_EQ(0, raw_describe(self->a.fd, self->a.queue, &info, sizeof(info)));
+	EXPECT_EQ(2, info.sges);
+	EXPECT_EQ(0, info.copied);
+	ASSERT_EQ(0, raw_describe(self->b.fd, self->b.queue, &info, sizeof(info)));
+	EXPECT_EQ(1, info.sges);
+}
+
+TEST_F(data, described)
+{
+	const struct ib_collq_sge sges[] = { { .length = 10 }, { .length = 20, .offset = 10 } };
+	struct ib_collq_sge seen[3];
+	struct ib_collq_object_describe describe = {
+		.size = sizeof(describe),
+		.flags = IB_COLLQ_DESCRIBE_SGES,
+		.id = list_graph(&self->from, true, sges, 2),
+		.entries = (unsigned long)seen,
+		.entry_size = sizeof(seen[0]),
+		.nr = 3,
+	};
+	struct ib_collq_graph_info info;
+
+	ASSERT_EQ(0, raw_ioctl(self->a.fd, IB_COLLQ_OBJECT_DESCRIBE, &describe));
+	EXPECT_EQ(2, describe.nr);
+	EXPECT_EQ(0, memcmp(sges, seen, sizeof(sges)));
+	ASSERT_EQ(0, raw_describe(self->a.fd, describe.id, &info, sizeof(info)));
+	EXPECT_EQ(2, info.nr_sges);
+	EXPECT_EQ(1, info.nr_buffers);
+}
+
+/* Lists that don't fit the endpoint are refused, by how much is told. */
+TEST_F(data, refused)
+{
+	struct ib_collq_sge sges[MAX_SGES + 1];
+	struct ib_collq_graph_create refused;
+	struct ib_collq_task task;
+	const struct raw_graph graph = {
+		.tasks = &task, .nr_tasks = 1, .sges = sges, .nr_sges = MAX_SGES + 1,
+		.nr_buffers = 1,
+	};
+	struct ib_collq_query query;
+	int i;
+
+	ASSERT_EQ(0, raw_query(self->a.fd, &query));
+	for (i = 0; i <= MAX_SGES; i++)
+		sges[i] = (struct ib_collq_sge) { .length = 1 };
+	for (i = 0; i < 2; i++) {
+		task = i ? raw_send_list(self->a.message_endpoint, 0, MAX_SGES + 1) :
+			   raw_recv_list(self->a.message_endpoint, 0, MAX_SGES + 1);
+		EXPECT_EQ(-EINVAL, raw_data_graph_create(self->a.fd, &graph, &refused));
+		EXPECT_EQ(0, refused.refused_task);
+		EXPECT_EQ(IB_COLLQ_REFUSED_SGE_COUNT, refused.refused_reason);
+		EXPECT_EQ(MAX_SGES + 1, refused.refused_needed);
+		EXPECT_EQ(MAX_SGES, refused.refused_limit);
+	}
+	sges[0].length = query.max_message;
+	task.sge_count = 2;
+	EXPECT_EQ(-EINVAL, raw_data_graph_create(self->a.fd, &graph, &refused));
+	EXPECT_EQ(IB_COLLQ_REFUSED_LENGTH, refused.refused_reason);
+	EXPECT_EQ(query.max_message + 1, refused.refused_needed);
+	EXPECT_EQ(query.max_message, refused.refused_limit);
+	sges[MAX_SGES].buffer = 1;
+	EXPECT_EQ(-EINVAL, raw_data_graph_create(self->a.fd, &graph, &refused));
+	EXPECT_EQ(IB_COLLQ_REFUSED_BUFFER, refused.refused_reason);
+}
+
+/*
+ * A graph with a receive posted fails. When that is heard of, a message that comes
+ * later can't land any more, and the region can be destroyed.
+ */
+FIXTURE(failure) {
+	struct raw_side a;
+	struct raw_side b;
+	struct data_side from;
+	struct data_side to;
+	__u64 received;
+};
+
+FIXTURE_SETUP(failure)
+{
+	const struct ib_collq_sge dst = { .length = 100000, .offset = 1 };
+
+	ASSERT_EQ(0, data_pair_open(&self->a, &self->b, &self->from, &self->to, 1 << 20));
+	ASSERT_EQ(0, submit_list(&self->to, list_graph(&self->to, false, &dst, 1),
+				 &self->received));
+	ASSERT_EQ(1, RAW_EVENTUALLY(raw_queue_in_state(self->b.fd, self->b.queue,
+						       IB_COLLQ_QUEUE_WAITING)));
+	EXPECT_EQ(-EBUSY, raw_destroy(self->b.fd, self->to.region));
+}
+
+FIXTURE_TEARDOWN(failure)
+{
+	raw_pair_close(&self->a, &self->b);
+	munmap(self->from.area, self->from.area_size);
+	munmap(self->to.area, self->to.area_size);
+}
+
+static void expect_untouched(struct __test_metadata *_metadata, struct data_side *from,
+			     struct data_side *to)
+{
+	const struct ib_collq_sge src = { .length = 100000, .offset = 1 };
+	__u64 sent;
+
+	EXPECT_EQ(IB_COLLQ_ENDPOINT_ERROR,
+		  raw_endpoint_info(to->side->fd, to->side->message_endpoint).state);
+	EXPECT_EQ(0, raw_destroy(to->side->fd, to->region));
+	if (!submit_list(from, list_graph(from, true, &src, 1), &sent))
+		EXPECT_GT(0, result_of(from, sent));
+	EXPECT_EQ(0, raw_count_other(to->area, to->area_size, CANARY));
+}
+
+TEST_F(failure, cancelled)
+{
+	ASSERT_EQ(0, raw_cancel(self->b.fd, self->b.queue, self->received));
+	EXPECT_EQ(-ECANCELED, result_of(&self->to, self->received));
+	expect_untouched(_metadata, &self->from, &self->to);
+}
+
+TEST_F(failure, aborted)
+{
+	ASSERT_EQ(0, raw_submit(self->a.fd, self->a.queue, self->a.graph, 0, 0, NULL));
+	ASSERT_EQ(0, raw_cancel(self->a.fd, self->a.queue, 0));
+	EXPECT_EQ(-ECANCELED, result_of(&self->to, self->received));
+	expect_untouched(_metadata, &self->from, &self->to);
+}
+
+TEST_F(failure, queue_destroyed)
+{
+	ASSERT_EQ(0, raw_destroy(self->b.fd, self->b.queue));
+	expect_untouched(_metadata, &self->from, &self->to);
+}
+
+/* What is queued behind it is cancelled, after it. */
+TEST_F(failure, order)
+{
+	struct ib_collq_completion completion;
+	__u64 behind;
+
+	ASSERT_EQ(0, raw_submit(self->b.fd, self->b.queue, self->b.graph, 7, 0, &behind));
+	ASSERT_EQ(0, raw_cancel(self->b.fd, self->b.queue, self->received));
+	ASSERT_EQ(0, raw_ring_next(self->b.fd, &self->b.ring, &completion));
+	EXPECT_EQ(self->received, completion.sequence);
+	EXPECT_EQ(-ECANCELED, completion.status);
+	EXPECT_EQ(1, completion.task);
+	ASSERT_EQ(0, raw_ring_next(self->b.fd, &self->b.ring, &completion));
+	EXPECT_EQ(behind, completion.sequence);
+	EXPECT_EQ(-ECANCELED, completion.status);
+	EXPECT_EQ(1, raw_queue_in_state(self->b.fd, self->b.queue, IB_COLLQ_QUEUE_FAILED));
+}
+
+/* After a reset of both ends data flows again. */
+TEST_F(failure, reset)
+{
+	struct ib_collq_object_reset reset[2] = {
+		{ .size = sizeof(reset[0]), .id = self->a.message_endpoint },
+		{ .size = sizeof(reset[0]), .id = self->b.message_endpoint },
+	};
+	struct ib_collq_object_reset queue[2] = {
+		{ .size = sizeof(queue[0]), .id = self->a.queue },
+		{ .size = sizeof(queue[0]), .id = self->b.queue },
+	};
+	const struct ib_collq_sge sge = { .length = 70000, .offset = 17 };
+
+	ASSERT_EQ(0, raw_cancel(self->b.fd, self->b.queue, self->received));
+	EXPECT_EQ(-ECANCELED, result_of(&self->to, self->received));
+	ASSERT_EQ(0, raw_ioctl(self->a.fd, IB_COLLQ_OBJECT_RESET, &reset[0]));
+	ASSERT_EQ(0, raw_ioctl(self->b.fd, IB_COLLQ_OBJECT_RESET, &reset[1]));
+	ASSERT_EQ(0, raw_ioctl(self->b.fd, IB_COLLQ_OBJECT_RESET, &queue[1]));
+	/* It has heard of the failure. */
+	ASSERT_EQ(1, RAW_EVENTUALLY(raw_queue_in_state(self->a.fd, self->a.queue,
+						       IB_COLLQ_QUEUE_FAILED)));
+	ASSERT_EQ(0, raw_ioctl(self->a.fd, IB_COLLQ_OBJECT_RESET, &queue[0]));
+	ASSERT_EQ(0, raw_endpoint_connect(self->a.fd, self->a.message_endpoint, reset[1].address));
+	ASSERT_EQ(0, raw_endpoint_connect(self->b.fd, self->b.message_endpoint, reset[0].address));
+	EXPECT_EQ(0, check_transfer(&self->from, &sge, 1, &self->to, &sge, 1, 3));
+}
+
+/* The context goes while receives are posted and a send is under way. */
+TEST_F(failure, closed)
+{
+	const struct ib_collq_sge src = { .length = 100000, .offset = 1 };
+	__u64 sent;
+
+	ASSERT_EQ(0, submit_list(&self->from, list_graph(&self->from, true, &src, 1), &sent));
+	raw_side_close(&self->b);
+	result_of(&self->from, sent);
+	raw_side_close(&self->a);
+	EXPECT_EQ(1, RAW_EVENTUALLY(!raw_status_kb("VmPin")));
+}
+
+/* Receives that a graph leaves behind: the region stays until they are over. */
+TEST_F(data, left_behind)
+{
+	const struct ib_collq_sge sge = { .length = 1000, .offset = 10 };
+	const struct ib_collq_task task = raw_recv_list(self->b.message_endpoint, 0, 1);
+	const struct raw_graph graph = {
+		.tasks = &task, .nr_tasks = 1, .sges = &sge, .nr_sges = 1, .nr_buffers = 1,
+	};
+	const int id = raw_data_graph_create(self->b.fd, &graph, NULL);
+	__u64 sequence, sent;
+
+	ASSERT_EQ(0, submit_list(&self->to, id, &sequence));
+	EXPECT_EQ(0, result_of(&self->to, sequence));
+	EXPECT_EQ(1, raw_region_info(self->b.fd, self->to.region).uses);
+	EXPECT_EQ(-EBUSY, raw_destroy(self->b.fd, self->to.region));
+	raw_fill(self->from.area + 10, 1000, 8);
+	ASSERT_EQ(0, submit_list(&self->from, list_graph(&self->from, true, &sge, 1), &sent));
+	EXPECT_EQ(0, result_of(&self->from, sent));
+	EXPECT_EQ(1, RAW_EVENTUALLY(!raw_region_info(self->b.fd, self->to.region).uses));
+	EXPECT_EQ(0, raw_count_wrong(self->to.area + 10, 1000, 8));
+	EXPECT_EQ(0, raw_destroy(self->b.fd, self->to.region));
+}
+
+TEST_HARNESS_MAIN
