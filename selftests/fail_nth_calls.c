@@ -197,18 +197,6 @@ int call_reset_queue(struct world *w)
 	return reset(w, w->a.queue);
 }
 
-int call_region_create(struct world *w)
-{
-	struct ib_collq_region_create attr = {
-		.size = sizeof(attr),
-		.type = IB_COLLQ_REGION_USER,
-		.address = (unsigned long)&attr,
-		.length = sizeof(attr),
-	};
-
-	return raw_ioctl(w->a.fd, IB_COLLQ_REGION_CREATE, &attr);
-}
-
 int call_zone_offer(struct world *w)
 {
 	struct ib_collq_zone_offer attr = {

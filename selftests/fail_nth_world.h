@@ -69,6 +69,10 @@ int state_with_ring(struct world *w);
 int state_with_mapped_ring(struct world *w);
 int state_with_idle_queue(struct world *w);
 int state_without_completion_queue(struct world *w);
+int state_with_region(struct world *w);
+int state_with_copy(struct world *w);
+int state_with_receive(struct world *w);
+int state_receiving(struct world *w);
 
 /* Calls: 0 or more, or -errno. */
 int call_open(struct world *w);
@@ -97,6 +101,10 @@ int call_reset(struct world *w);
 int call_reset_endpoint(struct world *w);
 int call_reset_queue(struct world *w);
 int call_region_create(struct world *w);
+int call_region_create_registered(struct world *w);
+int call_describe_region(struct world *w);
+int call_graph_create_with_data(struct world *w);
+int call_submit_bound(struct world *w);
 int call_zone_offer(struct world *w);
 int call_endpoint_create(struct world *w);
 int call_endpoint_create_large(struct world *w);

@@ -24,6 +24,8 @@
 #define FUZZ_SLOTS	16	/* signal and abort slots in use */
 #define FUZZ_GENERATIONS	3
 #define FUZZ_AREA	(16 * 4096)
+#define FUZZ_SGES	8	/* entries of a graph's table */
+#define FUZZ_BUFFERS	2
 
 /**
  * struct fuzz_endpoint - what is remembered of an endpoint
@@ -45,6 +47,7 @@ struct fuzz_endpoint {
  * @ring: ids of rings
  * @queue: ids of queues
  * @graph: ids of graphs
+ * @region: ids of regions
  *
  * Threads read and write without a lock: what they find may be gone, or torn, and
  * that is just as well.
@@ -56,6 +59,7 @@ struct fuzz_context {
 	__u32 ring[FUZZ_PLACES];
 	__u32 queue[FUZZ_PLACES];
 	__u32 graph[FUZZ_PLACES];
+	__u32 region[FUZZ_PLACES];
 };
 
 /**
@@ -101,6 +105,7 @@ struct fuzz_thread {
  * @thread: threads
  * @nr_threads: how many
  * @eventfd: one for all
+ * @data: memory for regions, which is written to and taken away
  * @memory: what backs the threads' areas
  * @ops: ioctls to make
  * @calls: ioctls made
@@ -115,6 +120,7 @@ struct fuzz {
 	struct fuzz_thread thread[FUZZ_THREADS];
 	unsigned int nr_threads;
 	int eventfd;
+	char *data;
 	int memory;
 	uint64_t ops;
 	uint64_t calls;
@@ -152,6 +158,16 @@ void fuzz_op_objects(struct fuzz_thread *t);
 void fuzz_op_run(struct fuzz_thread *t);
 void fuzz_op_files(struct fuzz_thread *t);
 void fuzz_op_pair(struct fuzz_thread *t);
+__u32 fuzz_id(struct fuzz_thread *t, const __u32 *ids);
+void fuzz_remember(struct fuzz_thread *t, struct fuzz_context *ctx, __u32 *ids, __u32 id);
+
+/* fuzz_memory.c: regions, and what graphs do with them */
+void fuzz_make_region(struct fuzz_thread *t, struct fuzz_context *ctx);
+void fuzz_take_data(struct fuzz_thread *t, struct fuzz_context *ctx);
+void fuzz_add_list(struct fuzz_thread *t, struct ib_collq_task *task);
+void fuzz_add_table(struct fuzz_thread *t, struct ib_collq_graph_create *attr);
+void fuzz_bind_buffers(struct fuzz_thread *t, struct fuzz_context *ctx,
+		       struct ib_collq_queue_submit *attr);
 void fuzz_unmap_all(struct fuzz_thread *t);
 int fuzz_context_open(struct fuzz *fuzz, struct fuzz_context *ctx);
 

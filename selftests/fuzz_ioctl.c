@@ -178,6 +178,10 @@ static bool fuzz_prepare(void)
 	sigaction(SIGUSR2, &action, NULL);
 	setrlimit(RLIMIT_NOFILE, &files);
 	fuzz.eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	fuzz.data = mmap(NULL, FUZZ_AREA, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (fuzz.data == MAP_FAILED)
+		return false;
 	fuzz.memory = memfd_create("fuzz", MFD_CLOEXEC);
 	if (fuzz.eventfd < 0 || fuzz.memory < 0 ||
 	    ftruncate(fuzz.memory, FUZZ_THREADS * FUZZ_AREA) ||

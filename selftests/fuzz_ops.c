@@ -11,7 +11,7 @@
 #include "fuzz.h"
 
 /* Seldom one that was never given out. */
-static __u32 fuzz_id(struct fuzz_thread *t, const __u32 *ids)
+__u32 fuzz_id(struct fuzz_thread *t, const __u32 *ids)
 {
 	if (fuzz_one_in(t, 100))
 		return fuzz_below(t, 1000);
@@ -32,7 +32,7 @@ static void fuzz_destroy(struct fuzz_thread *t, struct fuzz_context *ctx, __u32 
 }
 
 /* Remembers an object; what was remembered in its place goes, if it can. */
-static void fuzz_remember(struct fuzz_thread *t, struct fuzz_context *ctx, __u32 *ids, __u32 id)
+void fuzz_remember(struct fuzz_thread *t, struct fuzz_context *ctx, __u32 *ids, __u32 id)
 {
 	if (!id)
 		return;
@@ -68,6 +68,10 @@ static struct ib_collq_endpoint_create fuzz_endpoint_attr(struct fuzz_thread *t,
 	attr.recv_capacity = 1 + fuzz_below(t, 64);
 	if (kind == IB_COLLQ_ENDPOINT_MESSAGE)
 		attr.signal_endpoint = fuzz_endpoint(t, ctx)->id;
+	if (kind == IB_COLLQ_ENDPOINT_MESSAGE && !fuzz_one_in(t, 3)) {
+		attr.max_send_sge = fuzz_below(t, 4);
+		attr.max_recv_sge = fuzz_below(t, 33);
+	}
 	return attr;
 }
 
@@ -225,7 +229,8 @@ static void fuzz_make_queue(struct fuzz_thread *t, struct fuzz_context *ctx)
 		fuzz_remember(t, ctx, ctx->queue, attr.id);
 }
 
-static struct ib_collq_task fuzz_task(struct fuzz_thread *t, struct fuzz_context *ctx)
+static struct ib_collq_task fuzz_task(struct fuzz_thread *t, struct fuzz_context *ctx,
+				      bool data)
 {
 	struct fuzz_endpoint *ep = fuzz_endpoint(t, ctx);
 	struct ib_collq_task task = {};
@@ -235,6 +240,8 @@ static struct ib_collq_task fuzz_task(struct fuzz_thread *t, struct fuzz_context
 	} else if (ep->kind == IB_COLLQ_ENDPOINT_MESSAGE) {
 		task = raw_message(fuzz_one_in(t, 2) ? IB_COLLQ_TASK_SEND : IB_COLLQ_TASK_RECV,
 				   ep->id);
+		if (data && !fuzz_one_in(t, 4))
+			fuzz_add_list(t, &task);
 	} else {
 		task = raw_signal(ep->id, fuzz_below(t, FUZZ_SLOTS),
 				  fuzz_below(t, FUZZ_GENERATIONS));
@@ -250,6 +257,7 @@ static void fuzz_make_graph(struct fuzz_thread *t, struct fuzz_context *ctx)
 	/* An area holds 819. */
 	__u32 i, nr = fuzz_one_in(t, 30) ? 1 + fuzz_below(t, 800) : 1 + fuzz_below(t, 8);
 	struct ib_collq_task *tasks = calloc(nr, sizeof(*tasks));
+	bool data = fuzz_one_in(t, 2);
 	struct ib_collq_graph_create attr = {
 		.size = sizeof(attr),
 		.nr_tasks = nr,
@@ -259,8 +267,11 @@ static void fuzz_make_graph(struct fuzz_thread *t, struct fuzz_context *ctx)
 	if (!tasks)
 		return;
 	for (i = 0; i < nr; i++)
-		tasks[i] = fuzz_task(t, ctx);
+		tasks[i] = fuzz_task(t, ctx, data);
 	attr.tasks = fuzz_place(t, tasks, nr * sizeof(*tasks));
+	/* If there's room beside the tasks. */
+	if (data && nr < 100)
+		fuzz_add_table(t, &attr);
 	free(tasks);
 	if (fuzz_call(t, ctx->fd, IB_COLLQ_GRAPH_CREATE, &attr, sizeof(attr)) >= 0)
 		fuzz_remember(t, ctx, ctx->graph, attr.id);
@@ -269,7 +280,7 @@ static void fuzz_make_graph(struct fuzz_thread *t, struct fuzz_context *ctx)
 /* An id of any type. */
 static __u32 fuzz_any_id(struct fuzz_thread *t, struct fuzz_context *ctx)
 {
-	switch (fuzz_below(t, 5)) {
+	switch (fuzz_below(t, 6)) {
 	case 0:
 		return fuzz_endpoint(t, ctx)->id;
 	case 1:
@@ -278,6 +289,8 @@ static __u32 fuzz_any_id(struct fuzz_thread *t, struct fuzz_context *ctx)
 		return fuzz_id(t, ctx->ring);
 	case 3:
 		return fuzz_id(t, ctx->queue);
+	case 4:
+		return fuzz_id(t, ctx->region);
 	default:
 		return fuzz_id(t, ctx->graph);
 	}
@@ -341,17 +354,13 @@ static void fuzz_reset_some(struct fuzz_thread *t, struct fuzz_context *ctx)
 static void fuzz_call_others(struct fuzz_thread *t, struct fuzz_context *ctx)
 {
 	struct ib_collq_query query = { .size = sizeof(query) };
-	struct ib_collq_region_create region = { .size = sizeof(region), .length = 4096 };
 	struct ib_collq_zone_offer zone = { .size = sizeof(zone), .length = 64 };
 
-	switch (fuzz_below(t, 4)) {
+	switch (fuzz_below(t, 3)) {
 	case 0:
 		fuzz_call(t, ctx->fd, IB_COLLQ_QUERY, &query, sizeof(query));
 		break;
 	case 1:
-		fuzz_call(t, ctx->fd, IB_COLLQ_REGION_CREATE, &region, sizeof(region));
-		break;
-	case 2:
 		fuzz_call(t, ctx->fd, IB_COLLQ_ZONE_OFFER, &zone, sizeof(zone));
 		break;
 	default:
@@ -366,6 +375,7 @@ void fuzz_op_objects(struct fuzz_thread *t)
 		fuzz_reserve_some, fuzz_make_ring, fuzz_make_queue, fuzz_make_queue,
 		fuzz_make_graph, fuzz_make_graph, fuzz_make_graph, fuzz_destroy_some,
 		fuzz_describe_some, fuzz_describe_context, fuzz_reset_some, fuzz_call_others,
+		fuzz_make_region, fuzz_make_region, fuzz_take_data,
 	};
 	const unsigned int nr = sizeof(ops) / sizeof(ops[0]);
 	unsigned int which = fuzz_below(t, nr + 2);

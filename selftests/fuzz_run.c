@@ -38,6 +38,7 @@ static void fuzz_submit(struct fuzz_thread *t, struct fuzz_context *ctx)
 		.deadline = fuzz_deadline(t),
 	};
 
+	fuzz_bind_buffers(t, ctx, &attr);
 	fuzz_call(t, ctx->fd, IB_COLLQ_QUEUE_SUBMIT, &attr, sizeof(attr));
 }
 
@@ -52,6 +53,8 @@ static void fuzz_submit_wait(struct fuzz_thread *t, struct fuzz_context *ctx)
 		.wait_deadline = fuzz_deadline(t),
 	};
 
+	/* They begin alike. */
+	fuzz_bind_buffers(t, ctx, (struct ib_collq_queue_submit *)&attr);
 	fuzz_call(t, ctx->fd, IB_COLLQ_QUEUE_SUBMIT_WAIT, &attr, sizeof(attr));
 	/* Interrupted, or too late: it goes on with the same structure. */
 	if (attr.sequence && fuzz_one_in(t, 2))

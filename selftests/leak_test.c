@@ -13,16 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
 
 #include "chance.h"
-#include "collq_util.h"
+#include "collq_memory.h"
 #include "usage.h"
 
 /* rxe0 has one of its own (GSI), and the pair that every round starts with. */
 #define QUEUE_PAIRS	3
+
+/* Memory of regions; not contiguous for the device. */
+#define MEMORY		(4 * RAW_PAGE)
 
 /* What a round works with: all that isn't its subject. */
 struct world {
@@ -30,6 +34,9 @@ struct world {
 	struct raw_side b;
 	struct ib_collq_task task;
 	int eventfd;
+	char *memory;
+	int region;
+	int copy;
 };
 
 static int destroy_made(struct world *world, int id)
@@ -118,6 +125,37 @@ static int round_failures(struct world *world)
 	    raw_endpoint_create(world->a.fd, &attr) != -EINVAL)
 		return -EPROTO;
 	return 0;
+}
+
+static int round_region(struct world *world)
+{
+	return destroy_made(world, raw_region_create(world->a.fd, world->memory + 7, 100, 0));
+}
+
+static int round_registered_region(struct world *world)
+{
+	return destroy_made(world, raw_region_create(world->a.fd, world->memory, MEMORY,
+						     IB_COLLQ_ACCESS_WRITE));
+}
+
+/* The second half of the memory isn't there. */
+static int round_missing_region(struct world *world)
+{
+	int ret = raw_region_create(world->a.fd, world->memory, 2 * MEMORY, 0);
+
+	return ret == -EFAULT ? 0 : -EPROTO;
+}
+
+static int round_copy(struct world *world)
+{
+	const struct ib_collq_buffer_bind binding = { .region = world->region };
+	struct ib_collq_completion completion;
+	int status, err;
+
+	err = raw_run_bound(world->a.fd, world->a.queue, world->copy, &binding, 1, &status);
+	if (err || status)
+		return err ? err : status;
+	return raw_ring_take(&world->a.ring, &completion) ? 0 : -EPROTO;
 }
 
 static int round_submission(struct world *world)
@@ -209,6 +247,22 @@ FIXTURE_VARIANT_ADD(leak, failures) {
 	.round = round_failures, .rounds = 10000,
 };
 
+FIXTURE_VARIANT_ADD(leak, region) {
+	.round = round_region, .rounds = 10000,
+};
+
+FIXTURE_VARIANT_ADD(leak, registered_region) {
+	.round = round_registered_region, .rounds = 10000,
+};
+
+FIXTURE_VARIANT_ADD(leak, missing_region) {
+	.round = round_missing_region, .rounds = 10000,
+};
+
+FIXTURE_VARIANT_ADD(leak, copy) {
+	.round = round_copy, .rounds = 10000,
+};
+
 FIXTURE_VARIANT_ADD(leak, submission) {
 	.round = round_submission, .rounds = 10000,
 };
@@ -227,7 +281,22 @@ FIXTURE_VARIANT_ADD(leak, unfinished) {
 
 FIXTURE_SETUP(leak)
 {
+	const struct ib_collq_task task = raw_copy(0, 1, 1, 1);
+	const struct ib_collq_sge sges[] = { { .length = 500 },
+					     { .length = 500, .offset = RAW_PAGE } };
+	const struct raw_graph graph = {
+		.tasks = &task, .nr_tasks = 1, .sges = sges, .nr_sges = 2, .nr_buffers = 1,
+	};
+
 	ASSERT_EQ(0, raw_pair_open(&self->world.a, &self->world.b));
+	self->world.memory = raw_map(2 * MEMORY);
+	ASSERT_NE(NULL, self->world.memory);
+	ASSERT_EQ(0, munmap(self->world.memory + MEMORY, MEMORY));
+	self->world.region = raw_region_create(self->world.a.fd, self->world.memory, MEMORY,
+					       IB_COLLQ_ACCESS_WRITE);
+	ASSERT_LT(0, self->world.region);
+	self->world.copy = raw_data_graph_create(self->world.a.fd, &graph, NULL);
+	ASSERT_LT(0, self->world.copy);
 	self->world.task = raw_wait_for(self->world.a.counter, 1);
 	self->world.eventfd = eventfd(0, EFD_CLOEXEC);
 }
@@ -235,6 +304,7 @@ FIXTURE_SETUP(leak)
 FIXTURE_TEARDOWN(leak)
 {
 	close(self->world.eventfd);
+	munmap(self->world.memory, MEMORY);
 	raw_pair_close(&self->world.a, &self->world.b);
 }
 

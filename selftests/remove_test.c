@@ -15,7 +15,7 @@
 
 #include "kselftest_harness.h"
 
-#include "collq_util.h"
+#include "collq_memory.h"
 
 static int add_device(void)
 {
@@ -159,6 +159,41 @@ TEST_F(remove, device)
 	ASSERT_EQ(1, poll(&pollfd, 1, RAW_PATIENCE_MS));
 	EXPECT_EQ(POLLERR | POLLHUP, pollfd.revents & (POLLERR | POLLHUP));
 	EXPECT_STREQ("", raw_node());
+}
+
+/* With memory that is registered and a receive posted into it. */
+TEST_F(remove, device_with_data)
+{
+	const size_t size = 8 * RAW_PAGE;
+	const struct ib_collq_sge sge = { .length = size };
+	struct ib_collq_task tasks[2];
+	const struct raw_graph graph = {
+		.tasks = tasks, .nr_tasks = 2, .sges = &sge, .nr_sges = 1, .nr_buffers = 1,
+	};
+	struct ib_collq_buffer_bind binding = {};
+	struct ib_collq_completion completion;
+	char *memory = raw_map(size);
+	int id;
+
+	ASSERT_EQ(0, raw_pair_add_messages(&self->a, &self->b));
+	tasks[0] = raw_recv_list(self->a.message_endpoint, 0, 1);
+	tasks[1] = raw_wait_for(raw_counter_create(self->a.fd, IB_COLLQ_SOURCE_MESSAGES,
+						   self->a.message_endpoint), 1);
+	id = raw_region_create(self->a.fd, memory, size, IB_COLLQ_ACCESS_WRITE);
+	ASSERT_LT(0, id);
+	binding.region = id;
+	id = raw_data_graph_create(self->a.fd, &graph, NULL);
+	ASSERT_LT(0, id);
+	ASSERT_EQ(0, raw_submit_bound(self->a.fd, self->a.queue, id, &binding, 1, NULL));
+	EXPECT_EQ((long)(size >> 10), raw_status_kb("VmPin"));
+
+	ASSERT_EQ(0, delete_device());
+	ASSERT_TRUE(RAW_EVENTUALLY(raw_ring_take(&self->a.ring, &completion)));
+	EXPECT_EQ(-ENODEV, completion.status);
+	EXPECT_TRUE(RAW_EVENTUALLY(!raw_status_kb("VmPin")));
+	raw_pair_close(&self->a, &self->b);
+	EXPECT_EQ(0, unload());
+	munmap(memory, size);
 }
 
 /* It comes back as another one, while old descriptors are still open. */
