@@ -25,6 +25,7 @@ static const struct collq_message_record plain = {
 	.abort_slot = 8,
 	.abort_generation = 9,
 	.nr_channels = 2,
+	.nr_messages = 1,
 	.nr_freed = 1,
 	.nr_failed = 2,
 };
@@ -42,19 +43,24 @@ FIXTURE_SETUP(message)
 		{ .tag = 10, .slot = 11, .generation = 12 },
 		{ .tag = 0x0a0b0c0d, .slot = 0x0102, .generation = 0xfffe },
 	};
+	struct collq_message_endpoint endpoint = {
+		.init = 13, .tag = 14, .sends = 15, .recvs = 0x01020306,
+	};
 	uint32_t i;
 
 	for (i = 0; i < sizeof(self->address); i++)
 		self->address[i] = i + 1;
+	memcpy(endpoint.address, self->address, sizeof(endpoint.address));
 	collq_write_record(&self->writer, &plain, NULL);
 	collq_write_channel(&self->writer, &channels[0]);
 	collq_write_channel(&self->writer, &channels[1]);
+	collq_write_endpoint(&self->writer, &endpoint);
 	collq_write_number(&self->writer, 99);
 	collq_write_number(&self->writer, 3);
 	collq_write_number(&self->writer, 0x01020305);
 	collq_write_record(&self->writer, &with_address, self->address);
 	ASSERT_EQ(0, self->writer.error);
-	ASSERT_EQ(44 + 2 * 8 + 4 + 2 * 4 + 44 + 128, self->writer.nr);
+	ASSERT_EQ(48 + 2 * 8 + 144 + 4 + 2 * 4 + 48 + 128, self->writer.nr);
 }
 
 FIXTURE_TEARDOWN(message)
@@ -64,6 +70,7 @@ FIXTURE_TEARDOWN(message)
 
 TEST_F(message, is_read_as_written)
 {
+	struct collq_message_endpoint endpoint;
 	struct collq_message_channel channel;
 	struct collq_found found;
 
@@ -79,6 +86,13 @@ TEST_F(message, is_read_as_written)
 	EXPECT_EQ(0x0a0b0c0d, channel.tag);
 	EXPECT_EQ(0x0102, channel.slot);
 	EXPECT_EQ(0xfffe, channel.generation);
+	ASSERT_EQ(1, found.record.nr_messages);
+	collq_found_endpoint(&found, 0, &endpoint);
+	EXPECT_EQ(13, endpoint.init);
+	EXPECT_EQ(14, endpoint.tag);
+	EXPECT_EQ(15, endpoint.sends);
+	EXPECT_EQ(0x01020306, endpoint.recvs);
+	EXPECT_EQ(0, memcmp(endpoint.address, self->address, sizeof(self->address)));
 	ASSERT_EQ(1, found.record.nr_freed);
 	EXPECT_EQ(99, collq_found_freed(&found, 0));
 	ASSERT_EQ(2, found.record.nr_failed);
@@ -97,10 +111,10 @@ TEST_F(message, is_little_endian)
 {
 	static const unsigned char channel[] = { 0x0d, 0x0c, 0x0b, 0x0a, 0x02, 0x01, 0xfe, 0xff };
 
-	EXPECT_EQ(72, self->writer.bytes[0]);
+	EXPECT_EQ(220, self->writer.bytes[0]);
 	EXPECT_EQ(0, self->writer.bytes[3]);
 	EXPECT_EQ(7, self->writer.bytes[4]);
-	EXPECT_EQ(0, memcmp(self->writer.bytes + 52, channel, sizeof(channel)));
+	EXPECT_EQ(0, memcmp(self->writer.bytes + 56, channel, sizeof(channel)));
 }
 
 /* Each cut, and each byte changed to a number of extremes: no reading beyond. */
@@ -117,7 +131,7 @@ TEST_F(message, may_be_rubbish)
 		ASSERT_NE(NULL, bytes);
 		memcpy(bytes, self->writer.bytes, i);
 		ret = collq_message_find(bytes, i, 8, &found);
-		EXPECT_EQ(i == 72 ? -ENOENT : -EPROTO, ret);
+		EXPECT_EQ(i == 220 ? -ENOENT : -EPROTO, ret);
 		free(bytes);
 	}
 	for (i = 0; i < nr; i++) {
@@ -163,11 +177,37 @@ TEST(header_and_status_are_read_as_written)
 	unsigned char bytes[sizeof(header)];
 
 	collq_message_put_header(bytes, &header);
-	EXPECT_EQ(0, memcmp(bytes, "CLQ1\1\0\0\0\2\0\0\0\3", 13));
+	EXPECT_EQ(0, memcmp(bytes, "CLQ2\1\0\0\0\2\0\0\0\3", 13));
 	collq_message_get_header(bytes, &read);
 	EXPECT_EQ(0, memcmp(&header, &read, sizeof(read)));
 	collq_message_put_status(bytes, -ENOSPC);
 	EXPECT_EQ(-ENOSPC, collq_message_get_status(bytes));
+}
+
+TEST(terms_are_read_as_written)
+{
+	static const unsigned char expected[] = {
+		8, 7, 6, 5, 4, 3, 2, 1, 9, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0,
+		3, 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0, 6, 0, 0, 0,
+	};
+	const struct collq_message_terms terms = {
+		.amount = 0x0102030405060708,
+		.max_message = 9,
+		.choice = { 1, 2, 3, 4 },
+		.max_send_sge = 5,
+		.max_recv_sge = 6,
+	};
+	struct collq_message_terms read;
+	struct collq_writer writer = { 0 };
+
+	collq_write_terms(&writer, &terms);
+	ASSERT_EQ(sizeof(expected), writer.nr);
+	EXPECT_EQ(0, memcmp(expected, writer.bytes, sizeof(expected)));
+	ASSERT_EQ(0, collq_message_get_terms(writer.bytes, writer.nr, &read));
+	EXPECT_EQ(0, memcmp(&terms, &read, sizeof(read)));
+	EXPECT_EQ(-EPROTO, collq_message_get_terms(writer.bytes, writer.nr - 1, &read));
+	EXPECT_EQ(-EPROTO, collq_message_get_terms(writer.bytes, writer.nr + 1, &read));
+	free(writer.bytes);
 }
 
 TEST_HARNESS_MAIN

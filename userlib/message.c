@@ -15,8 +15,10 @@
 #include "message.h"
 
 _Static_assert(sizeof(struct collq_message_header) == 24, "ranks of any version agree on it");
-_Static_assert(sizeof(struct collq_message_record) == 44, "no padding");
+_Static_assert(sizeof(struct collq_message_record) == 48, "no padding");
 _Static_assert(sizeof(struct collq_message_channel) == 8, "no padding");
+_Static_assert(sizeof(struct collq_message_endpoint) == 144, "no padding");
+_Static_assert(sizeof(struct collq_message_terms) == 40, "no padding");
 
 /* A record for a peer with a fresh endpoint and a few channels */
 #define TYPICAL_RECORD		192
@@ -54,6 +56,7 @@ static void record_to_wire(struct collq_message_record *record)
 	record->abort_slot = htole16(record->abort_slot);
 	record->abort_generation = htole16(record->abort_generation);
 	record->nr_channels = htole32(record->nr_channels);
+	record->nr_messages = htole32(record->nr_messages);
 	record->nr_freed = htole32(record->nr_freed);
 	record->nr_failed = htole32(record->nr_failed);
 }
@@ -96,6 +99,7 @@ static uint64_t record_bytes(const struct collq_message_record *record)
 {
 	return sizeof(*record) + address_bytes(record) +
 	       (uint64_t)record->nr_channels * sizeof(struct collq_message_channel) +
+	       (uint64_t)record->nr_messages * sizeof(struct collq_message_endpoint) +
 	       (uint64_t)record->nr_freed * sizeof(uint32_t) +
 	       (uint64_t)record->nr_failed * sizeof(uint32_t);
 }
@@ -128,6 +132,55 @@ void collq_write_channel(struct collq_writer *writer,
 
 	if (to)
 		memcpy(to, &wire, sizeof(wire));
+}
+
+void collq_write_endpoint(struct collq_writer *writer,
+			  const struct collq_message_endpoint *endpoint)
+{
+	struct collq_message_endpoint wire = {
+		.init = htole32(endpoint->init),
+		.tag = htole32(endpoint->tag),
+		.sends = htole32(endpoint->sends),
+		.recvs = htole32(endpoint->recvs),
+	};
+	unsigned char *to = extend(writer, sizeof(wire));
+
+	memcpy(wire.address, endpoint->address, sizeof(wire.address));
+	if (to)
+		memcpy(to, &wire, sizeof(wire));
+}
+
+static void terms_to_wire(struct collq_message_terms *terms)
+{
+	size_t i;
+
+	terms->amount = htole64(terms->amount);
+	terms->max_message = htole64(terms->max_message);
+	for (i = 0; i < sizeof(terms->choice) / sizeof(terms->choice[0]); i++)
+		terms->choice[i] = htole32(terms->choice[i]);
+	terms->max_send_sge = htole32(terms->max_send_sge);
+	terms->max_recv_sge = htole32(terms->max_recv_sge);
+}
+
+void collq_write_terms(struct collq_writer *writer, const struct collq_message_terms *terms)
+{
+	struct collq_message_terms wire = *terms;
+	unsigned char *to = extend(writer, sizeof(wire));
+
+	terms_to_wire(&wire);
+	if (to)
+		memcpy(to, &wire, sizeof(wire));
+}
+
+int collq_message_get_terms(const unsigned char *bytes, size_t nr,
+			    struct collq_message_terms *terms)
+{
+	if (nr != sizeof(*terms))
+		return -EPROTO;
+	memcpy(terms, bytes, sizeof(*terms));
+	/* As with records, the same function serves both ways. */
+	terms_to_wire(terms);
+	return 0;
 }
 
 void collq_write_number(struct collq_writer *writer, uint32_t number)
@@ -200,8 +253,10 @@ int collq_message_find(const unsigned char *bytes, size_t nr, uint32_t peer,
 		found->address = address_bytes(record) ? at : NULL;
 		at += address_bytes(record);
 		found->channels = at;
-		found->freed = at + (size_t)record->nr_channels *
-				    sizeof(struct collq_message_channel);
+		found->messages = at + (size_t)record->nr_channels *
+				       sizeof(struct collq_message_channel);
+		found->freed = found->messages + (size_t)record->nr_messages *
+						 sizeof(struct collq_message_endpoint);
 		found->failed = found->freed + (size_t)record->nr_freed * sizeof(uint32_t);
 		found->end = bytes + record->bytes;
 		return 0;
@@ -218,6 +273,19 @@ void collq_found_channel(const struct collq_found *found, uint32_t i,
 	channel->tag = le32toh(wire.tag);
 	channel->slot = le16toh(wire.slot);
 	channel->generation = le16toh(wire.generation);
+}
+
+void collq_found_endpoint(const struct collq_found *found, uint32_t i,
+			  struct collq_message_endpoint *endpoint)
+{
+	struct collq_message_endpoint wire;
+
+	memcpy(&wire, found->messages + (size_t)i * sizeof(wire), sizeof(wire));
+	endpoint->init = le32toh(wire.init);
+	endpoint->tag = le32toh(wire.tag);
+	endpoint->sends = le32toh(wire.sends);
+	endpoint->recvs = le32toh(wire.recvs);
+	memcpy(endpoint->address, wire.address, sizeof(wire.address));
 }
 
 static uint32_t number_at(const unsigned char *numbers, uint32_t i)

@@ -3,11 +3,14 @@
  * What ranks tell each other, through the application's allgather, while a
  * request is initialised. All numbers are little-endian.
  *
- * First a header, and behind it a record for each peer, in any order. A record
- * is followed by the endpoint's address if it's a fresh one, by its channels, by the
- * requests freed (numbers of their initialisations), and by the endpoints that have
- * failed (their indices in the pair); numbers have 32 bits. When that is done with,
- * a status.
+ * A request that moves data begins with the terms that it is to be made on: a header,
+ * and behind it a rank's terms.
+ *
+ * Then, or first, comes a header, and behind it a record for each peer, in any order.
+ * A record is followed by the endpoint's address if it's a fresh one, by its channels,
+ * by its message endpoints, by the requests freed (numbers of their initialisations),
+ * and by the endpoints that have failed (their indices in the pair); numbers have 32
+ * bits. When that is done with, a status.
  *
  * How many bytes a rank gives in each allgather is part of this. Ranks must agree on
  * it before they have told each other anything, so it is the same in all versions;
@@ -19,7 +22,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define COLLQ_MESSAGE_MAGIC	0x31514c43U	/* "CLQ1" */
+#include <rdma/ib_collq.h>
+
+#define COLLQ_MESSAGE_MAGIC	0x32514c43U	/* "CLQ2" */
 
 /* Records that a rank may have; what other processes say isn't trusted. */
 #define COLLQ_MESSAGE_MAX	(16U << 20)
@@ -27,6 +32,8 @@
 /* Values of @algorithm that are none of a barrier's */
 #define COLLQ_MESSAGE_GRAPH	UINT32_MAX		/* the application's own graph */
 #define COLLQ_MESSAGE_RESET	(UINT32_MAX - 1)	/* nothing new: see reset.c */
+#define COLLQ_MESSAGE_ALLTOALL	(UINT32_MAX - 2)
+#define COLLQ_MESSAGE_ALLREDUCE	(UINT32_MAX - 3)
 
 /* The same on all ranks, up to @status */
 struct collq_message_header {
@@ -36,6 +43,18 @@ struct collq_message_header {
 	uint32_t radix;
 	uint32_t status;	/* 0, or negative errno */
 	uint32_t bytes;		/* of all records */
+};
+
+/*
+ * How a rank would have a collective that moves data. @choice and @amount must be the
+ * same on all ranks; what any of them has the least limit for is the limit of all.
+ */
+struct collq_message_terms {
+	uint64_t amount;
+	uint64_t max_message;
+	uint32_t choice[4];
+	uint32_t max_send_sge;
+	uint32_t max_recv_sge;
 };
 
 /* Bits of @flags */
@@ -56,6 +75,7 @@ struct collq_message_record {
 	uint16_t abort_slot;
 	uint16_t abort_generation;
 	uint32_t nr_channels;
+	uint32_t nr_messages;
 	uint32_t nr_freed;
 	uint32_t nr_failed;
 };
@@ -65,6 +85,18 @@ struct collq_message_channel {
 	uint32_t tag;
 	uint16_t slot;
 	uint16_t generation;
+};
+
+/*
+ * A message endpoint of the sender. With the number of the request's initialisation, the
+ * tag says which of the receiver's belongs to it.
+ */
+struct collq_message_endpoint {
+	uint32_t init;
+	uint32_t tag;
+	uint32_t sends;		/* messages in one run */
+	uint32_t recvs;
+	unsigned char address[IB_COLLQ_ADDRESS_SIZE];
 };
 
 /* Bytes that grow while they are written; @error sticks */
@@ -81,6 +113,9 @@ void collq_write_record(struct collq_writer *writer, const struct collq_message_
 			const unsigned char *address);
 void collq_write_channel(struct collq_writer *writer,
 			 const struct collq_message_channel *channel);
+void collq_write_endpoint(struct collq_writer *writer,
+			  const struct collq_message_endpoint *endpoint);
+void collq_write_terms(struct collq_writer *writer, const struct collq_message_terms *terms);
 void collq_write_number(struct collq_writer *writer, uint32_t number);
 
 void collq_message_put_header(unsigned char *bytes, const struct collq_message_header *header);
@@ -93,6 +128,7 @@ struct collq_found {
 	struct collq_message_record record;
 	const unsigned char *address;
 	const unsigned char *channels;
+	const unsigned char *messages;
 	const unsigned char *freed;
 	const unsigned char *failed;
 	const unsigned char *end;	/* what follows the record */
@@ -103,7 +139,13 @@ int collq_message_find(const unsigned char *bytes, size_t nr, uint32_t peer,
 		       struct collq_found *found);
 void collq_found_channel(const struct collq_found *found, uint32_t i,
 			 struct collq_message_channel *channel);
+void collq_found_endpoint(const struct collq_found *found, uint32_t i,
+			  struct collq_message_endpoint *endpoint);
 uint32_t collq_found_freed(const struct collq_found *found, uint32_t i);
 uint32_t collq_found_failed(const struct collq_found *found, uint32_t i);
+
+/* A rank's terms: 0, or -EPROTO if they aren't all that there is. */
+int collq_message_get_terms(const unsigned char *bytes, size_t nr,
+			    struct collq_message_terms *terms);
 
 #endif /* COLLQ_MESSAGE_H */
