@@ -36,33 +36,35 @@ int collq_barrier_init(struct collq_comm *comm, const struct collq_barrier_optio
 		       struct collq_request **request)
 {
 	struct collq_barrier_options chosen;
-	struct collq_graph *graph;
-	int err, error;
+	struct collq_recipe recipe = { 0 };
+	int err;
 
-	err = collq_graph_new(&graph);
+	err = collq_graph_new(&recipe.graph);
 	if (err)
 		return err;
-	error = choose(comm, options, &chosen);
-	if (!error)
-		error = collq_barrier_graph(graph, comm->rank, comm->size, chosen.algorithm,
-					    chosen.radix);
-	err = collq_request_new(comm, graph, chosen.algorithm, chosen.radix, error, request);
+	recipe.error = choose(comm, options, &chosen);
+	if (!recipe.error)
+		recipe.error = collq_barrier_graph(recipe.graph, comm->rank, comm->size,
+						   chosen.algorithm, chosen.radix);
+	recipe.algorithm = chosen.algorithm;
+	recipe.radix = chosen.radix;
+	err = collq_request_new(comm, &recipe, request);
 	if (err)
-		collq_graph_free(graph);
+		collq_graph_free(recipe.graph);
 	return err;
 }
 
 int collq_graph_init(struct collq_comm *comm, const struct collq_graph *graph,
 		     struct collq_request **request)
 {
-	struct collq_graph *copy;
+	struct collq_recipe recipe = { .algorithm = COLLQ_MESSAGE_GRAPH };
 	int err;
 
-	err = collq_graph_copy(graph, &copy);
+	err = collq_graph_copy(graph, &recipe.graph);
 	if (err)
 		return err;
-	err = collq_request_new(comm, copy, COLLQ_MESSAGE_GRAPH, 0, 0, request);
+	err = collq_request_new(comm, &recipe, request);
 	if (err)
-		collq_graph_free(copy);
+		collq_graph_free(recipe.graph);
 	return err;
 }

@@ -14,6 +14,7 @@
 
 #include "context.h"
 #include "device.h"
+#include "region.h"
 #include "ring.h"
 
 #define NSEC_PER_SEC	1000000000ULL
@@ -114,6 +115,7 @@ int collq_close(struct collq_context *context)
 	if (context->ring)
 		collq_ring_unmap(context->ring);
 	close(context->fd);
+	collq_region_forget(context);
 	collq_slots_destroy(&context->ids);
 	free(context->requests);
 	pthread_cond_destroy(&context->woken);

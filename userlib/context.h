@@ -16,6 +16,7 @@
 #include "slots.h"
 
 struct collq_device;
+struct collq_region;
 struct collq_sleeper;
 
 /*
@@ -36,6 +37,7 @@ struct collq_context {
 	struct collq_ring *ring;	/* made with the first communicator */
 	struct collq_sleeper *sleepers;	/* until @ring has an entry, see progress.c */
 	pthread_cond_t woken;		/* one of them */
+	struct collq_region *old_regions;	/* see region.h */
 	struct collq_slots ids;		/* of the requests, see progress.c */
 	struct collq_request **requests;
 	uint32_t room;

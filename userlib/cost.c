@@ -197,3 +197,36 @@ bool collq_cost_prefers_list(uint32_t pieces, uint64_t bytes, uint32_t messages)
 
 	return list <= copy + cost_ns.sge;
 }
+
+/* Bytes that a packet carries: the usual MTU of SoftRoCE */
+#define PACKET	1024
+
+/* A packet more costs about as much as a message. */
+static uint64_t cost_of_message(uint64_t bytes)
+{
+	return cost_ns.message + bytes / PACKET * cost_ns.message;
+}
+
+/* Step @unit of the classic layout sends the blocks with that bit in their number. */
+static uint64_t cost_of_bruck(uint32_t nr_ranks, uint64_t block)
+{
+	uint64_t unit, blocks, copied = 2 * (uint64_t)nr_ranks, cost = 0;
+	uint64_t rest;
+
+	for (unit = 1; unit < nr_ranks; unit *= 2) {
+		rest = nr_ranks % (2 * unit);
+		blocks = nr_ranks / (2 * unit) * unit + (rest > unit ? rest - unit : 0);
+		cost += cost_of_message(blocks * block);
+		copied += 2 * blocks;
+	}
+	return cost + copied * (cost_ns.piece + block / 64 * cost_ns.line);
+}
+
+/* Each message waits for a signal. Few ranks, or large blocks, and it costs least. */
+uint32_t collq_cost_choose_layout(uint32_t nr_ranks, uint64_t block)
+{
+	uint64_t pairwise = (nr_ranks - 1) * (cost_ns.message + cost_of_message(block));
+
+	return pairwise <= cost_of_bruck(nr_ranks, block) ? COLLQ_ALLTOALL_PAIRWISE :
+							    COLLQ_ALLTOALL_A;
+}

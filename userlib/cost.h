@@ -11,4 +11,7 @@
  */
 bool collq_cost_prefers_list(uint32_t pieces, uint64_t bytes, uint32_t messages);
 
+/* What COLLQ_ALLTOALL_AUTO stands for. */
+uint32_t collq_cost_choose_layout(uint32_t nr_ranks, uint64_t block);
+
 #endif /* COLLQ_COST_H */

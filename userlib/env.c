@@ -146,6 +146,17 @@ static const char * const algorithm_names[] = {
 	NULL
 };
 
+static const char * const layout_names[] = {
+	[COLLQ_ALLTOALL_AUTO] = "auto",
+	[COLLQ_ALLTOALL_A] = "A",
+	[COLLQ_ALLTOALL_B] = "B",
+	[COLLQ_ALLTOALL_C] = "C",
+	[COLLQ_ALLTOALL_D] = "D",
+	[COLLQ_ALLTOALL_E] = "E",
+	[COLLQ_ALLTOALL_PAIRWISE] = "pairwise",
+	NULL
+};
+
 /* In order of the bits COLLQ_TLS_* */
 static const char * const transports[] = { "local", "rc", NULL };
 
@@ -194,6 +205,13 @@ static const struct variable variables[] = {
 		.offset = MEMBER(barrier_radix),
 		.min = 2,
 		.max = INT32_MAX,
+	}, {
+		.name = "COLLQ_ALLTOALL_ALGORITHM",
+		.preset = "auto",
+		.description = "auto, A, B, C, D, E (layouts of Bruck's algorithm), pairwise",
+		.parse = parse_choice,
+		.offset = MEMBER(alltoall_algorithm),
+		.choices = layout_names,
 	}, {
 		.name = "COLLQ_RC_TIMEOUT",
 		.preset = "16",
@@ -334,4 +352,9 @@ const char *collq_barrier_algorithm_name(uint32_t algorithm)
 	if (algorithm > COLLQ_BARRIER_K_NOMIAL)
 		return NULL;
 	return algorithm_names[algorithm];
+}
+
+const char *collq_alltoall_layout_name(uint32_t layout)
+{
+	return layout > COLLQ_ALLTOALL_PAIRWISE ? NULL : layout_names[layout];
 }

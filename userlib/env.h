@@ -23,6 +23,7 @@ struct collq_env {
 	uint32_t log_level;
 	uint32_t barrier_algorithm;	/* COLLQ_BARRIER_* */
 	uint32_t barrier_radix;		/* or 0 */
+	uint32_t alltoall_algorithm;	/* COLLQ_ALLTOALL_* */
 	uint32_t rc_timeout;
 	uint32_t rc_retry_count;
 	uint32_t rc_rnr_retry;

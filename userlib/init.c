@@ -2,6 +2,7 @@
 /*
  * Initialising a request, on all ranks together.
  *
+ *  0. If it moves data: agreeing on the terms (agree.c), which make the graph.
  *  1. Each rank works out its peers, chooses an endpoint for each (the same as the
  *     peer does, see pair.c), and makes all that it can make alone.
  *  2. Telling: an allgather of addresses of fresh endpoints, and of the slots that
@@ -27,7 +28,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agree.h"
 #include "alloc.h"
+#include "data.h"
 #include "init.h"
 #include "log.h"
 #include "objects.h"
@@ -37,8 +40,7 @@
 /* How often to begin again: each time another endpoint must have failed. */
 #define MOST_AGAIN	64
 
-/* The link to a peer, added if it's the first to be heard of it. */
-static int find_link(struct collq_request *req, uint32_t peer, uint32_t *index)
+int collq_init_find_link(struct collq_request *req, uint32_t peer, uint32_t *index)
 {
 	struct collq_comm *comm = req->comm;
 	struct collq_link *link;
@@ -87,7 +89,7 @@ static int find_out_channels(struct collq_request *req)
 		return -ENOMEM;
 	for (i = 0; i < req->nr_out; i++) {
 		collq_graph_out_channel(req->graph, (int)i, &channel);
-		err = find_link(req, channel.peer, &req->out_links[i]);
+		err = collq_init_find_link(req, channel.peer, &req->out_links[i]);
 		if (err)
 			return err;
 		err = add_messages(req, &req->links[req->out_links[i]].sends, channel.messages);
@@ -109,7 +111,7 @@ static int find_in_channels(struct collq_request *req)
 		return -ENOMEM;
 	for (i = 0; i < nr_in; i++) {
 		collq_graph_in_channel(req->graph, (int)i, &channel);
-		err = find_link(req, channel.peer, &req->in[i].link);
+		err = collq_init_find_link(req, channel.peer, &req->in[i].link);
 		if (err)
 			return err;
 		link = &req->links[req->in[i].link];
@@ -165,6 +167,7 @@ static void write_record(struct collq_request *req, uint32_t index)
 		.abort_slot = lease->abort_slot,
 		.abort_generation = collq_pair_abort_generation(pair, lease),
 		.nr_channels = link->nr_channels,
+		.nr_messages = collq_data_nr_told(req, index),
 		.nr_freed = collq_pair_tell(link->pair),
 		.nr_failed = collq_pair_tell_failed(link->pair),
 	};
@@ -180,6 +183,7 @@ static void write_record(struct collq_request *req, uint32_t index)
 		channel.generation = collq_pair_generation(pair, lease, req->in[i].slot);
 		collq_write_channel(&req->telling.records, &channel);
 	}
+	collq_data_tell(req, index, &req->telling.records);
 	for (lease = pair->leases; lease; lease = lease->next)
 		if (lease->telling)
 			collq_write_number(&req->telling.records, lease->init);
@@ -196,6 +200,8 @@ static int prepare(struct collq_request *req)
 	err = find_out_channels(req);
 	if (!err)
 		err = find_in_channels(req);
+	if (!err)
+		err = collq_data_find_channels(req);
 	if (err)
 		return err;
 	collq_objects_look(req);
@@ -284,6 +290,11 @@ static int heed_peer(struct collq_request *req, uint32_t index)
 		memcpy(link->address, found.address, sizeof(link->address));
 		link->pair->endpoints[link->lease->endpoint].capacity_there = found.record.capacity;
 	}
+	if (found.record.nr_messages != collq_data_nr_told(req, index))
+		return -EINVAL;
+	err = collq_data_hear(req, index, &found);
+	if (err)
+		return err;
 	link->peer_abort_slot = found.record.abort_slot;
 	link->peer_abort_generation = found.record.abort_generation;
 	for (i = 0; i < found.record.nr_freed; i++)
@@ -350,6 +361,8 @@ static void free_channels(struct collq_request *req)
 	req->nr_links = 0;
 	req->nr_in = 0;
 	req->nr_out = 0;
+	if (req->data)
+		collq_data_free_channels(req->data);
 }
 
 /* Over, either way: the next one's turn. */
@@ -398,6 +411,16 @@ static int next_stage(struct collq_request *req)
 			return -EINPROGRESS;
 		if (req->comm->broken)
 			return -ECONNABORTED;
+		if (req->terms) {
+			req->stage = COLLQ_INIT_AGREEING;
+			return collq_agree_begin(req);
+		}
+		req->stage = COLLQ_INIT_TELLING;
+		return begin_telling(req);
+	case COLLQ_INIT_AGREEING:
+		err = collq_agree_test(req);
+		if (err)
+			return err;
 		req->stage = COLLQ_INIT_TELLING;
 		return begin_telling(req);
 	case COLLQ_INIT_TELLING:
@@ -454,5 +477,7 @@ void collq_init_free(struct collq_request *req)
 		if (link->lease)
 			link->lease->freed = true;
 	free_channels(req);
+	collq_data_free(req->data);
+	free(req->terms);
 	collq_graph_free(req->graph);
 }

@@ -26,6 +26,7 @@
 #include "log.h"
 #include "objects.h"
 #include "progress.h"
+#include "region.h"
 #include "request.h"
 #include "ring.h"
 
@@ -105,17 +106,29 @@ static uint32_t count_objects(const struct collq_comm *comm)
 	return nr;
 }
 
+static bool has_data(const struct collq_comm *comm)
+{
+	const struct collq_request *req;
+
+	for (req = comm->requests; req; req = req->next_of_all)
+		if (req->data)
+			return true;
+	return false;
+}
+
 /* What the caller has made can't be moved, and is found out as long as it's there. */
 static int check(struct collq_context *ctx)
 {
 	struct ib_collq_context_describe describe = { 0 };
-	uint32_t nr_comms = 0, nr_objects = !!ctx->ring;
+	uint32_t nr_comms = 0, nr_objects = !!ctx->ring + collq_region_sweep(ctx);
 	const struct collq_comm *comm;
 	int err;
 
 	for (comm = ctx->comms; comm; comm = comm->next) {
 		if (comm->inits || comm->reset.stage != COLLQ_RESET_NONE)
 			return -EBUSY;
+		if (has_data(comm))
+			return -EOPNOTSUPP;
 		nr_comms++;
 		nr_objects += count_objects(comm);
 	}
@@ -210,6 +223,7 @@ static void leave(struct move *move)
 	if (move->ring)
 		collq_ring_forget(move->ring);
 	close(ctx->fd);
+	collq_region_forget(ctx);
 	ctx->fd = move->device.fd;
 }
 

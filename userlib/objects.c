@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "data.h"
 #include "ioctl.h"
 #include "log.h"
 #include "objects.h"
@@ -25,6 +26,11 @@
 static struct collq_pair_endpoint *endpoint_of(const struct collq_link *link)
 {
 	return &link->pair->endpoints[link->lease->endpoint];
+}
+
+uint32_t collq_link_endpoint(const struct collq_link *link)
+{
+	return endpoint_of(link)->id;
 }
 
 /* An endpoint has the usual room, or more if one run takes more. */
@@ -149,6 +155,8 @@ int collq_objects_prepare(struct collq_request *req)
 		err = create_counters(req);
 	if (!err)
 		err = bind_slots(req);
+	if (!err)
+		err = collq_data_prepare(req);
 	return err;
 }
 
@@ -174,7 +182,7 @@ static int connect_endpoints(struct collq_request *req)
 	return err;
 }
 
-static bool has_nodes(const struct collq_graph *graph)
+bool collq_objects_has_nodes(const struct collq_graph *graph)
 {
 	struct collq_graph_node_info info = { .size = sizeof(info) };
 	uint32_t i;
@@ -193,17 +201,24 @@ static int upload_graph(struct collq_request *req)
 		.out = req->out,
 		.nr_out = req->nr_out,
 		.nr_in = req->nr_in,
+		.nr_messages = req->data ? req->data->nr_channels : 0,
+		.message_size = sizeof(struct collq_graph_message_binding),
 	};
+	struct collq_graph_message_binding *messages;
 	uint32_t i, *counters;
-	int err;
+	int err = -ENOMEM;
 
 	counters = collq_new_entries(req->nr_in, sizeof(*counters));
-	if (!counters)
-		return -ENOMEM;
+	messages = collq_data_bindings(req);
+	if (!counters || !messages)
+		goto out;
 	for (i = 0; i < req->nr_in; i++)
 		counters[i] = req->in[i].counter;
 	binding.in = counters;
+	binding.messages = messages;
 	err = collq_graph_upload(req->ctx, req->graph, &binding, &req->graph_id);
+out:
+	free(messages);
 	free(counters);
 	return err;
 }
@@ -248,12 +263,14 @@ int collq_objects_complete(struct collq_request *req)
 	int err;
 
 	err = connect_endpoints(req);
-	if (err || !has_nodes(req->graph))
+	if (!err)
+		err = collq_data_connect(req);
+	if (err || !collq_objects_has_nodes(req->graph))
 		return err;
 	err = upload_graph(req);
-	if (err)
-		return err;
-	return create_queue(req);
+	if (!err)
+		err = create_queue(req);
+	return err ? err : collq_data_begin(req);
 }
 
 int collq_objects_rebuild(struct collq_request *req)
@@ -304,8 +321,8 @@ static void take_away(struct collq_request *req, const char *what, unsigned long
 	}
 }
 
-static void destroy_one(struct collq_request *req, uint32_t type, uint32_t *id,
-			const char *what)
+void collq_objects_destroy_one(struct collq_request *req, uint32_t type, uint32_t *id,
+			       const char *what)
 {
 	struct ib_collq_object_destroy entry = { .id = *id, .type = type };
 
@@ -367,8 +384,11 @@ static void release_capacity(struct collq_request *req)
 
 void collq_objects_destroy(struct collq_request *req)
 {
-	destroy_one(req, IB_COLLQ_OBJECT_QUEUE, &req->queue_id, "destroying a queue");
-	destroy_one(req, IB_COLLQ_OBJECT_GRAPH, &req->graph_id, "destroying a graph");
+	collq_objects_destroy_one(req, IB_COLLQ_OBJECT_QUEUE, &req->queue_id,
+				  "destroying a queue");
+	collq_objects_destroy_one(req, IB_COLLQ_OBJECT_GRAPH, &req->graph_id,
+				  "destroying a graph");
+	collq_data_destroy(req);
 	unbind_slots(req);
 	destroy_counters(req);
 	release_capacity(req);
@@ -412,8 +432,8 @@ void collq_objects_retire(struct collq_request *req)
 		for (j = 0; j < pair->nr; j++) {
 			ep = &pair->endpoints[j];
 			if (ep->failed && collq_pair_is_unused(pair, j))
-				destroy_one(req, IB_COLLQ_OBJECT_ENDPOINT, &ep->id,
-					    "destroying an endpoint that has failed");
+				collq_objects_destroy_one(req, IB_COLLQ_OBJECT_ENDPOINT, &ep->id,
+							  "destroying a failed endpoint");
 		}
 	}
 }
@@ -424,6 +444,7 @@ void collq_objects_destroy_fresh(struct collq_request *req)
 
 	for (link = req->links; link < req->links + req->nr_links; link++)
 		if (link->fresh && link->lease)
-			destroy_one(req, IB_COLLQ_OBJECT_ENDPOINT, &endpoint_of(link)->id,
-				    "destroying an endpoint");
+			collq_objects_destroy_one(req, IB_COLLQ_OBJECT_ENDPOINT,
+						  &endpoint_of(link)->id,
+						  "destroying an endpoint");
 }

@@ -2,6 +2,11 @@
 #ifndef COLLQ_OBJECTS_H
 #define COLLQ_OBJECTS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+struct collq_graph;
+struct collq_link;
 struct collq_request;
 
 /*
@@ -27,5 +32,15 @@ int collq_objects_rebuild(struct collq_request *req);
 /* Takes away what there is, except endpoints; and those that are fresh. */
 void collq_objects_destroy(struct collq_request *req);
 void collq_objects_destroy_fresh(struct collq_request *req);
+
+/* Takes away one object, if @id isn't 0; says @what if it can't be done. */
+void collq_objects_destroy_one(struct collq_request *req, uint32_t type, uint32_t *id,
+			       const char *what);
+
+/* Whether a graph has anything to do. */
+bool collq_objects_has_nodes(const struct collq_graph *graph);
+
+/* The id of a link's signal endpoint. */
+uint32_t collq_link_endpoint(const struct collq_link *link);
 
 #endif /* COLLQ_OBJECTS_H */

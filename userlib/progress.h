@@ -13,6 +13,9 @@ int collq_progress_register(struct collq_request *req);
 /* No completion finds it any more. Its queue is destroyed by now. */
 void collq_progress_unregister(struct collq_request *req);
 
+/* What completions carry that are no request's */
+#define COLLQ_PROGRESS_NOBODY	UINT64_MAX
+
 /* What completions of this request carry. */
 uint64_t collq_progress_tag(const struct collq_request *req);
 

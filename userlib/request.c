@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "data.h"
 #include "init.h"
 #include "ioctl.h"
 #include "objects.h"
@@ -23,8 +24,8 @@
 #include "ring.h"
 #include "sized.h"
 
-int collq_request_new(struct collq_comm *comm, struct collq_graph *graph, uint32_t algorithm,
-		      uint32_t radix, int error, struct collq_request **out)
+int collq_request_new(struct collq_comm *comm, const struct collq_recipe *recipe,
+		      struct collq_request **out)
 {
 	struct collq_request *req;
 	int err;
@@ -34,10 +35,12 @@ int collq_request_new(struct collq_comm *comm, struct collq_graph *graph, uint32
 		return -ENOMEM;
 	req->comm = comm;
 	req->ctx = comm->ctx;
-	req->graph = graph;
-	req->algorithm = algorithm;
-	req->radix = radix;
-	req->init_error = error;
+	req->graph = recipe->graph;
+	req->algorithm = recipe->algorithm;
+	req->radix = recipe->radix;
+	req->data = recipe->data;
+	req->terms = recipe->terms;
+	req->init_error = recipe->error;
 	err = collq_progress_register(req);
 	if (err) {
 		free(req);
@@ -135,12 +138,18 @@ static int check(const struct collq_request *req)
 static void begin_run(struct collq_request *req)
 {
 	atomic_fetch_add(&req->sequence, 1);
+	if (req->data) {
+		collq_data_bind(req->data);
+		collq_data_turn(req->data);
+	}
 	set_run(req, COLLQ_RUN_STARTED);
 }
 
 static void take_back_run(struct collq_request *req)
 {
 	set_run(req, COLLQ_RUN_NONE);
+	if (req->data)
+		collq_data_turn(req->data);
 	atomic_fetch_sub(&req->sequence, 1);
 }
 
@@ -173,6 +182,11 @@ int collq_start(struct collq_request *request, uint64_t deadline)
 	submit.queue = request->queue_id;
 	submit.graph = request->graph_id;
 	submit.user_data = collq_progress_tag(request);
+	if (request->data) {
+		submit.nr_bindings = request->data->nr_buffers;
+		submit.binding_size = sizeof(request->data->bindings[0]);
+		submit.bindings = (uintptr_t)request->data->bindings;
+	}
 	err = collq_queue_submit(request->ctx, &submit);
 	if (err == -EBUSY) {
 		/* Perhaps the ring is full of what nobody has looked for. */
@@ -274,6 +288,11 @@ int collq_start_wait(struct collq_request *request, uint64_t deadline)
 	run.queue = request->queue_id;
 	run.graph = request->graph_id;
 	run.user_data = collq_progress_tag(request);
+	if (request->data) {
+		run.nr_bindings = request->data->nr_buffers;
+		run.binding_size = sizeof(request->data->bindings[0]);
+		run.bindings = (uintptr_t)request->data->bindings;
+	}
 	for (;;) {
 		err = collq_queue_submit_wait(request->ctx, &run);
 		if (err == -EBUSY && !run.sequence && !retried) {
@@ -289,6 +308,19 @@ int collq_start_wait(struct collq_request *request, uint64_t deadline)
 	}
 	err = look_for_end(request, err);
 	return err ? err : see_end(request);
+}
+
+int collq_request_bind(struct collq_request *request, const void *sendbuf, void *recvbuf)
+{
+	int err = check(request);
+
+	if (err)
+		return err;
+	if (!request->data)
+		return -EINVAL;
+	if (run_of(request) != COLLQ_RUN_NONE)
+		return -EBUSY;
+	return collq_data_rebind(request, sendbuf, recvbuf);
 }
 
 /* Any of the requests that has ended, or how many are still going on. */

@@ -15,6 +15,9 @@
 #include "comm.h"
 #include "telling.h"
 
+struct collq_data;
+struct collq_terms;
+
 /*
  * What a request has with one peer. @fresh: this initialisation makes the
  * endpoint.
@@ -41,6 +44,7 @@ struct collq_in_channel {
 /* How far an initialisation is */
 enum collq_stage {
 	COLLQ_INIT_QUEUED,		/* others come first */
+	COLLQ_INIT_AGREEING,		/* on what to make of it */
 	COLLQ_INIT_TELLING,		/* what there is, and hearing it */
 	COLLQ_INIT_REPORTING,		/* whether it has worked out */
 	COLLQ_INIT_DONE,
@@ -70,6 +74,8 @@ struct collq_request {
 	int init_error;
 	struct collq_graph *graph;	/* kept for another device: see move.c */
 	uint32_t algorithm, radix;
+	struct collq_data *data;	/* NULL if it moves none */
+	struct collq_terms *terms;	/* to agree on before there's a graph, or NULL */
 	struct collq_link *links;
 	uint32_t nr_links;
 	struct collq_in_channel *in;
@@ -95,9 +101,21 @@ struct collq_request {
 	struct collq_failure failure;
 };
 
-/* A new request, not in any list: 0, -ENOSPC or -ENOMEM. Takes @graph over if so. */
-int collq_request_new(struct collq_comm *comm, struct collq_graph *graph, uint32_t algorithm,
-		      uint32_t radix, int error, struct collq_request **request);
+/*
+ * What to make a request of. @algorithm and @radix, which must be the same on all
+ * ranks, are a barrier's, or COLLQ_MESSAGE_*. @error is why it is to fail.
+ */
+struct collq_recipe {
+	struct collq_graph *graph;
+	uint32_t algorithm, radix;
+	struct collq_data *data;	/* or NULL */
+	struct collq_terms *terms;	/* or NULL; @graph is empty then, and yet to be built */
+	int error;
+};
+
+/* A new request, to be initialised: 0, -ENOSPC or -ENOMEM. Takes all over if so. */
+int collq_request_new(struct collq_comm *comm, const struct collq_recipe *recipe,
+		      struct collq_request **request);
 
 /* Ends a run, if there is one: 0, -ENOENT or another errno. Any thread may. */
 int collq_request_cancel(struct collq_request *request);

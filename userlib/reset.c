@@ -21,6 +21,7 @@
 
 #include "alloc.h"
 #include "comm.h"
+#include "data.h"
 #include "ioctl.h"
 #include "progress.h"
 #include "request.h"
@@ -38,6 +39,41 @@ static int end_runs(struct collq_comm *comm)
 	}
 	collq_progress(comm->ctx);
 	return 0;
+}
+
+typedef int (*link_function)(struct collq_request *req, uint32_t link, void *arg);
+
+/* Calls @function for each link of a request that uses this endpoint, until it fails. */
+static int for_each_user(const struct collq_comm *comm, const struct collq_pair *pair,
+			 uint32_t endpoint, link_function function, void *arg)
+{
+	struct collq_request *req;
+	uint32_t i;
+	int err = 0;
+
+	for (req = comm->requests; req; req = req->next_of_all)
+		for (i = 0; i < req->nr_links && !err; i++)
+			if (req->data && req->links[i].pair == pair && req->links[i].lease &&
+			    req->links[i].lease->endpoint == endpoint)
+				err = function(req, i, arg);
+	return err;
+}
+
+static int reset_messages(struct collq_request *req, uint32_t link, void *nr)
+{
+	*(uint32_t *)nr += collq_data_nr_told(req, link);
+	return collq_data_reset(req, link);
+}
+
+static int tell_messages(struct collq_request *req, uint32_t link, void *records)
+{
+	collq_data_tell(req, link, records);
+	return 0;
+}
+
+static int hear_messages(struct collq_request *req, uint32_t link, void *found)
+{
+	return collq_data_hear(req, link, found);
 }
 
 /* Those of a pair, and tells the peer where they are now. */
@@ -58,9 +94,13 @@ static int reset_endpoints(struct collq_comm *comm, const struct collq_pair *pai
 		if (!reset.id)
 			continue;
 		err = collq_object_reset(comm->ctx, &reset);
+		record.nr_messages = 0;
+		if (!err)
+			err = for_each_user(comm, pair, i, reset_messages, &record.nr_messages);
 		record.endpoint = i;
 		record.capacity = pair->endpoints[i].capacity_here;
 		collq_write_record(&telling->records, &record, reset.address);
+		for_each_user(comm, pair, i, tell_messages, &telling->records);
 	}
 	return err;
 }
@@ -107,6 +147,9 @@ static int find_addresses(const struct collq_comm *comm, const struct collq_stre
 			return -EPROTO;
 		entries[i].endpoint = pair->endpoints[index].id;
 		memcpy(entries[i++].address, found.address, sizeof(entries[0].address));
+		err = for_each_user(comm, pair, index, hear_messages, &found);
+		if (err)
+			return err;
 	}
 	if (err == -ENOENT)
 		err = i == nr ? 0 : -EPROTO;
@@ -130,6 +173,22 @@ static int connect_endpoints(struct collq_comm *comm, const struct collq_stream 
 	return err;
 }
 
+/* With new endpoints, what was posted before the first run must be posted again. */
+static int connect_messages(struct collq_comm *comm)
+{
+	struct collq_request *req;
+	int err = 0;
+
+	for (req = comm->requests; req && !err; req = req->next_of_all) {
+		if (!req->queue_id)
+			continue;
+		err = collq_data_connect(req);
+		if (!err)
+			err = collq_data_begin(req);
+	}
+	return err;
+}
+
 static int begin_reporting(struct collq_comm *comm)
 {
 	struct collq_reset *reset = &comm->reset;
@@ -139,6 +198,8 @@ static int begin_reporting(struct collq_comm *comm)
 		reset->error = reset_queues(comm);
 	for (i = 0; i < reset->telling.nr_streams && !reset->error; i++)
 		reset->error = connect_endpoints(comm, &reset->telling.streams[i]);
+	if (!reset->error)
+		reset->error = connect_messages(comm);
 	return collq_report_begin(comm, reset->error);
 }
 

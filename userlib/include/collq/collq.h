@@ -28,6 +28,7 @@
 #include <rdma/ib_collq.h>
 
 #include <collq/collectives.h>
+#include <collq/data.h>
 #include <collq/graph.h>
 #include <collq/graph_data.h>
 #include <collq/raw.h>

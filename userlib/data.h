@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What a request that moves data has besides: memory, and message endpoints of its own.
+ */
+#ifndef COLLQ_DATA_H
+#define COLLQ_DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collq/collq.h"
+
+#include "message.h"
+
+struct collq_region;
+struct collq_request;
+
+#define COLLQ_NR_BUFFERS	3U
+
+/* A message channel: its endpoint, and the counters that are waited for */
+struct collq_data_channel {
+	uint32_t link;
+	uint32_t tag;
+	uint32_t sends, recvs;		/* in one run */
+	uint32_t max_send_sge, max_recv_sge;
+	bool waits_for_sends, waits_for_messages;
+	uint32_t endpoint, sends_counter, messages_counter;	/* 0: there's none */
+	bool heard;			/* @address is the peer's */
+	unsigned char address[IB_COLLQ_ADDRESS_SIZE];
+};
+
+/* One buffer in the caller's memory, or none */
+struct collq_buffer {
+	const void *address;
+	uint64_t bytes;
+	struct collq_region *region;
+};
+
+/*
+ * @generation is that of the scratch memory in the next run: each run's receives are for
+ * the run after the next one, so it counts from the prelude on. @in_place: the send
+ * buffer has no region of its own.
+ */
+struct collq_data {
+	struct collq_buffer send, recv;
+	bool in_place;
+
+	struct collq_graph *prelude;	/* NULL: none */
+	uint32_t nr_buffers;		/* that the graph names */
+	uint32_t generations;
+	uint64_t scratch_bytes;		/* of one generation */
+	void *scratch;			/* NULL: none */
+	size_t scratch_mapped;
+	struct collq_region *scratch_region;
+
+	struct collq_data_channel *channels;
+	uint32_t nr_channels;
+
+	uint32_t generation;
+	struct ib_collq_buffer_bind bindings[COLLQ_NR_BUFFERS];
+};
+
+/*
+ * New, for these buffers: 0, -EINVAL or -ENOMEM. @needs and @prelude may come later,
+ * but before the request is initialised.
+ */
+int collq_data_new(const void *send, void *recv, uint64_t send_bytes, uint64_t recv_bytes,
+		   struct collq_data **data);
+/* Memory; what there is in the kernel has been taken away. */
+void collq_data_free(struct collq_data *data);
+
+/* The channels, which are found anew if an initialisation begins again. */
+void collq_data_free_channels(struct collq_data *data);
+
+/* What the graph needs: finds its message channels. 0 or -errno. */
+int collq_data_find_channels(struct collq_request *req);
+
+/* As the functions of the same names in objects.h, which call them. */
+int collq_data_prepare(struct collq_request *req);
+int collq_data_connect(struct collq_request *req);
+void collq_data_destroy(struct collq_request *req);
+
+/* Posts what must be posted before the first run. */
+int collq_data_begin(struct collq_request *req);
+
+/* What the message channels of a graph stand for, one for each; NULL: out of memory. */
+struct collq_graph_message_binding *collq_data_bindings(const struct collq_request *req);
+
+/* What is told the peer of a link, and heard of it: -EINVAL if it doesn't fit. */
+uint32_t collq_data_nr_told(const struct collq_request *req, uint32_t link);
+void collq_data_tell(const struct collq_request *req, uint32_t link,
+		     struct collq_writer *records);
+int collq_data_hear(struct collq_request *req, uint32_t link, const struct collq_found *found);
+
+/* Makes the endpoints of a link anew, after the signal endpoint. */
+int collq_data_reset(struct collq_request *req, uint32_t link);
+
+/* The next run's buffers; and that it has begun, or hasn't. */
+void collq_data_bind(struct collq_data *data);
+void collq_data_turn(struct collq_data *data);
+
+/* Other buffers, as long as these: 0 or -errno. */
+int collq_data_rebind(struct collq_request *req, const void *send, void *recv);
+
+#endif /* COLLQ_DATA_H */

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * See region.h. The list of what is left over has the context's lock; what is on it
+ * was allocated when it was made, for letting go can't fail.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "context.h"
+#include "ioctl.h"
+#include "log.h"
+#include "region.h"
+
+struct collq_region {
+	struct collq_region *next;
+	uint32_t id;
+};
+
+int collq_region_new(struct collq_context *ctx, const void *address, uint64_t bytes,
+		     bool writable, struct collq_region **out)
+{
+	struct ib_collq_region_create create = {
+		.type = IB_COLLQ_REGION_USER,
+		.access = writable ? IB_COLLQ_ACCESS_WRITE : 0,
+		.address = (uintptr_t)address,
+		.length = bytes,
+	};
+	struct collq_region *region;
+	int err;
+
+	collq_region_sweep(ctx);
+	region = calloc(1, sizeof(*region));
+	if (!region)
+		return -ENOMEM;
+	do
+		err = collq_region_create(ctx, &create);
+	while (err == -EINTR);
+	if (err) {
+		free(region);
+		return err;
+	}
+	region->id = create.id;
+	*out = region;
+	return 0;
+}
+
+uint32_t collq_region_id(const struct collq_region *region)
+{
+	return region->id;
+}
+
+/* Whether it's gone, or there's no use in trying again. */
+static bool destroy(struct collq_context *ctx, const struct collq_region *region)
+{
+	struct ib_collq_object_destroy entry = {
+		.id = region->id,
+		.type = IB_COLLQ_OBJECT_REGION,
+	};
+	uint32_t done;
+	int err;
+
+	err = collq_ioctl_all(ctx, IB_COLLQ_OBJECT_DESTROY, &entry, sizeof(entry), 1, &done);
+	if (err && err != -EBUSY && err != -ENODEV)
+		collq_warn("%s: destroying a region: %s", ctx->device, strerror(-err));
+	return err != -EBUSY;
+}
+
+void collq_region_put(struct collq_context *ctx, struct collq_region *region)
+{
+	if (!region)
+		return;
+	if (destroy(ctx, region)) {
+		free(region);
+		return;
+	}
+	pthread_mutex_lock(&ctx->lock);
+	region->next = ctx->old_regions;
+	ctx->old_regions = region;
+	pthread_mutex_unlock(&ctx->lock);
+}
+
+uint32_t collq_region_sweep(struct collq_context *ctx)
+{
+	struct collq_region **link, *region;
+	uint32_t nr = 0;
+
+	pthread_mutex_lock(&ctx->lock);
+	for (link = &ctx->old_regions; (region = *link);) {
+		if (destroy(ctx, region)) {
+			*link = region->next;
+			free(region);
+		} else {
+			link = &region->next;
+			nr++;
+		}
+	}
+	pthread_mutex_unlock(&ctx->lock);
+	return nr;
+}
+
+void collq_region_forget(struct collq_context *ctx)
+{
+	struct collq_region *region;
+
+	while ((region = ctx->old_regions)) {
+		ctx->old_regions = region->next;
+		free(region);
+	}
+}

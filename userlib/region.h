@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Regions: memory that the kernel holds on to, and how to let go of it.
+ *
+ * A message that's still on its way may touch a region, even after its endpoint was
+ * destroyed; such a region can't be destroyed yet. The kernel holds the pages, so the
+ * memory may be unmapped all the same. What is left over is tried again when another
+ * region is made, and goes with the context at last.
+ */
+#ifndef COLLQ_REGION_H
+#define COLLQ_REGION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct collq_context;
+struct collq_region;
+
+/* A new region of so much memory, at least a byte: 0 or -errno. */
+int collq_region_new(struct collq_context *ctx, const void *address, uint64_t bytes,
+		     bool writable, struct collq_region **region);
+uint32_t collq_region_id(const struct collq_region *region);
+
+/* Destroys it now or later; NULL is none. */
+void collq_region_put(struct collq_context *ctx, struct collq_region *region);
+
+/* Destroys those that are left over as far as that's possible. */
+uint32_t collq_region_sweep(struct collq_context *ctx);
+/* Forgets those that are left over: their context is gone. */
+void collq_region_forget(struct collq_context *ctx);
+
+#endif /* COLLQ_REGION_H */
