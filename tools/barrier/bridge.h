@@ -52,6 +52,8 @@ struct start {
 	uint32_t drop_wait;
 	uint32_t seed;
 	uint32_t leave;
+	uint32_t packing;
+	uint64_t bytes;
 	char device[64];	/* empty: as the library likes */
 };
 

@@ -252,8 +252,8 @@ static void say_stuck(const struct crew *crew, const char *what)
 		nr += steps_of(crew, rank) == steps_of(crew, last);
 	complain("stuck while %s: nothing has moved for %" PRIu32 " s", what,
 		 crew->options->timeout);
-	complain("%" PRIu32 " ranks, such as %" PRIu32 ", have %" PRIu64 "/%" PRIu64 " barriers",
-		 nr, last, steps_of(crew, last), crew->nr_steps);
+	complain("%" PRIu32 " ranks, such as %" PRIu32 ", have %" PRIu64 "/%" PRIu64 " %s",
+		 nr, last, steps_of(crew, last), crew->nr_steps, tool_unit);
 }
 
 /* Until something happens, though not for long; false if that ends the row. */

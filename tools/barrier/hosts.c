@@ -75,6 +75,8 @@ static void put_start(const struct hosts *hosts, struct link *link, uint32_t alg
 		.drop_wait = options->drop_wait,
 		.seed = options->seed,
 		.leave = options->leave,
+		.packing = options->packing,
+		.bytes = options->bytes,
 	};
 
 	strncpy(start.version, TOOL_VERSION, sizeof(start.version) - 1);
@@ -258,10 +260,10 @@ static bool gone(const struct hosts *hosts, uint32_t i)
 	if (!hosts->nr_running[i])
 		return false;
 	if (link->ended && link->status > 128)
-		complain("host %s: collq-barrier there was killed: %s", link->name,
+		complain("host %s: %s there was killed: %s", link->name, tool_name,
 			 strsignal(link->status - 128));
 	else if (link->ended)
-		complain("host %s: collq-barrier there ended early, with status %d", link->name,
+		complain("host %s: %s there ended early, with status %d", link->name, tool_name,
 			 link->status);
 	else if (link->error)
 		complain("host %s: lost: %s", link->name, strerror(-link->error));

@@ -5,25 +5,14 @@
  * --demo is nothing but other defaults and a stricter judgement at the end, so
  * that any other option can be combined with it.
  */
-#include <errno.h>
 #include <getopt.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <collq/collq.h>
 
-#include "options.h"
-#include "place.h"
+#include "arguments.h"
 
-#define EXIT_USAGE		2
-#define MAX_ITERATIONS		10000000
 #define MAX_RADIX		MAX_RANKS
-#define MAX_TIMEOUT		86400
-#define DEFAULT_TIMEOUT		60
 
 static const char usage[] =
 "Usage: collq-barrier [OPTION]...\n"
@@ -89,43 +78,6 @@ static const struct option long_options[] = {
 	{ }
 };
 
-static _Noreturn __attribute__((format(printf, 1, 2))) void usage_error(const char *format, ...)
-{
-	va_list args;
-
-	fputs("collq-barrier: ", stderr);
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputs("; see collq-barrier --help\n", stderr);
-	exit(EXIT_USAGE);
-}
-
-static uint64_t parse_number(const char *name, const char *text, uint64_t min, uint64_t max)
-{
-	unsigned long long value;
-	char *end;
-
-	errno = 0;
-	value = strtoull(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || errno || value < min || value > max)
-		usage_error("%s: '%s' is not a number from %llu to %llu", name, text,
-			    (unsigned long long)min, (unsigned long long)max);
-	return value;
-}
-
-static void parse_ranks(struct options *options, char *list)
-{
-	char *item;
-
-	options->nr_ranks = 0;
-	while ((item = strsep(&list, ","))) {
-		if (options->nr_ranks == MAX_ROWS_RANKS)
-			usage_error("--ranks: more than %d numbers", MAX_ROWS_RANKS);
-		options->ranks[options->nr_ranks++] = parse_number("--ranks", item, 1, MAX_RANKS);
-	}
-}
-
 static void add_algorithm(struct options *options, uint32_t algorithm)
 {
 	if (options->nr_algorithms == MAX_ROWS_ALGORITHMS)
@@ -166,23 +118,6 @@ static void parse_algorithms(struct options *options, char *list)
 			usage_error("--algorithm: there is no '%s'", item);
 		add_algorithm(options, algorithm);
 	}
-}
-
-static void print_and_exit(const char *text)
-{
-	if (fputs(text, stdout) == EOF || fflush(stdout) == EOF) {
-		perror("collq-barrier");
-		exit(EXIT_FAILURE);
-	}
-	exit(EXIT_SUCCESS);
-}
-
-static void parse_hosts(struct options *options, char *list)
-{
-	const char *wrong = place_parse(options, list);
-
-	if (wrong)
-		usage_error("--hosts: %s", wrong);
 }
 
 static void parse_option(struct options *options, int option)
@@ -236,9 +171,7 @@ static void parse_option(struct options *options, int option)
 		print_and_exit("collq-barrier " TOOL_VERSION "\n");
 		break;
 	default:
-		/* getopt_long has said what is wrong */
-		fputs("See collq-barrier --help\n", stderr);
-		exit(EXIT_USAGE);
+		usage_end();
 	}
 }
 
@@ -273,15 +206,13 @@ static void check_drop_wait(const struct options *options)
 
 void options_parse(struct options *options, int argc, char **argv)
 {
-	struct timespec now;
 	int option;
 
-	clock_gettime(CLOCK_REALTIME, &now);
 	*options = (struct options) {
 		.iterations = 1000,
 		.drop_wait = NO_RANK,
 		.timeout = DEFAULT_TIMEOUT,
-		.seed = (now.tv_nsec ^ now.tv_sec ^ getpid()) & 0x7fffffff,
+		.seed = any_seed(),
 	};
 	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
 		parse_option(options, option);

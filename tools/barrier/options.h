@@ -23,7 +23,9 @@ struct options {
 	uint32_t radix;			/* 0: as the library likes */
 	const char *device;		/* NULL: as the library likes */
 	uint32_t communicators;
-	uint32_t drop_wait;		/* NO_RANK: of nobody */
+	uint32_t drop_wait;		/* whose graph to spoil; NO_RANK: nobody's */
+	uint64_t bytes;			/* of an all-to-all: a block, and COLLQ_PACKING_* */
+	uint32_t packing;
 	uint32_t timeout;		/* seconds */
 	uint32_t seed;
 	const char *hosts[MAX_HOSTS];

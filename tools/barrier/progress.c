@@ -55,7 +55,7 @@ void progress_show(const char *what, uint64_t done, uint64_t of)
 	clear_line();
 	fprintf(stderr, "%s: %s", progress.row, what);
 	if (of)
-		fprintf(stderr, ", %" PRIu64 " of %" PRIu64 " barriers", done, of);
+		fprintf(stderr, ", %" PRIu64 " of %" PRIu64 " %s", done, of, tool_unit);
 	progress.line_open = progress.on_terminal;
 	if (!progress.on_terminal)
 		fputc('\n', stderr);
@@ -79,7 +79,7 @@ void complain(const char *format, ...)
 	va_list args;
 
 	clear_line();
-	fputs("collq-barrier: ", stderr);
+	fprintf(stderr, "%s: ", tool_name);
 	va_start(args, format);
 	vfprintf(stderr, format, args);
 	va_end(args);

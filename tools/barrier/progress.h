@@ -8,6 +8,9 @@
 
 #include <stdint.h>
 
+/* Of each tool that is linked with this: its name, and what it has done how many of */
+extern const char tool_name[], tool_unit[];
+
 /* Begins what the row says of itself, such as "[3/12] 16 ranks, auto". */
 void progress_begin(const char *row);
 
@@ -18,7 +21,7 @@ void progress_show(const char *what, uint64_t done, uint64_t of);
 __attribute__((format(printf, 1, 2)))
 void progress_end(const char *format, ...);
 
-/* A message among the progress, in a line of its own, after "collq-barrier: ". */
+/* A message among the progress, in a line of its own, after the tool's name. */
 __attribute__((format(printf, 1, 2)))
 void complain(const char *format, ...);
 

@@ -7,102 +7,41 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <collq/collq.h>
 
 #include "report.h"
+#include "table.h"
 
 #define NR_COLUMNS		9
-#define CELL			32
 #define JSON_DIGITS		10
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-void result_set_latency(struct result *result, double *ns, uint64_t nr)
-{
-	uint64_t p99 = (nr * 99 + 99) / 100 - 1;
-
-	qsort(ns, nr, sizeof(ns[0]), compare);
-	result->latency_min = ns[0] / 1000;
-	result->latency_median = (ns[(nr - 1) / 2] + ns[nr / 2]) / 2 / 1000;
-	result->latency_p99 = ns[p99] / 1000;
-}
-
-/* Counts per barrier are whole numbers if all is well: let it be seen if not. */
-static void put_ratio(char *cell, double value)
-{
-	if (isnan(value))
-		strcpy(cell, "-");
-	else
-		snprintf(cell, CELL, "%.6g", value);
-}
-
-static void put_time(char *cell, double value)
-{
-	if (isnan(value))
-		strcpy(cell, "-");
-	else
-		snprintf(cell, CELL, "%.1f", value);
-}
-
-static void put_row(char cells[NR_COLUMNS][CELL], const struct result *result)
-{
-	snprintf(cells[0], CELL, "%" PRIu32, result->ranks);
-	snprintf(cells[1], CELL, "%s", collq_barrier_algorithm_name(result->algorithm));
-	snprintf(cells[2], CELL, "%" PRIu64, result->iterations);
-	snprintf(cells[3], CELL, "%" PRIu64, result->violations);
-	put_ratio(cells[4], result->syscalls_per_barrier);
-	put_ratio(cells[5], result->messages_per_barrier);
-	put_time(cells[6], result->latency_min);
-	put_time(cells[7], result->latency_median);
-	put_time(cells[8], result->latency_p99);
-}
-
-static void print_row(FILE *out, char cells[NR_COLUMNS][CELL], const int *widths)
-{
-	int i;
-
-	for (i = 0; i < NR_COLUMNS; i++)
-		fprintf(out, "%s%*s", i ? "  " : "", i == 1 ? -widths[i] : widths[i], cells[i]);
-	fputc('\n', out);
-}
 
 int report_table(FILE *out, const struct result *results, unsigned int nr)
 {
-	static char heads[2][NR_COLUMNS][CELL] = {
-		{ "", "", "", "", "system calls", "wire messages",
-		  "latency", "latency", "latency" },
-		{ "ranks", "algorithm", "barriers", "violations", "/barrier/rank",
-		  "/barrier", "min us", "median us", "p99 us" },
+	static const char * const heads[] = {
+		"", "", "", "", "system calls", "wire messages",
+		"latency", "latency", "latency",
+		"ranks", "algorithm", "barriers", "violations", "/barrier/rank",
+		"/barrier", "min us", "median us", "p99 us",
 	};
-	char (*cells)[NR_COLUMNS][CELL] = calloc(nr, sizeof(*cells));
-	int widths[NR_COLUMNS] = {}, width, column;
-	unsigned int row;
+	struct table table = { .columns = NR_COLUMNS, .left = 1U << 1 };
+	const struct result *result;
+	unsigned int i;
 
-	if (!cells)
-		return -ENOMEM;
-	for (row = 0; row < nr; row++)
-		put_row(cells[row], &results[row]);
-	for (column = 0; column < NR_COLUMNS; column++) {
-		for (row = 0; row < nr + 2; row++) {
-			width = strlen(row < 2 ? heads[row][column] : cells[row - 2][column]);
-			if (width > widths[column])
-				widths[column] = width;
-		}
+	for (i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+		table_put(&table, "%s", heads[i]);
+	for (result = results; result < results + nr; result++) {
+		table_put(&table, "%" PRIu32, result->ranks);
+		table_put(&table, "%s", collq_barrier_algorithm_name(result->algorithm));
+		table_put(&table, "%" PRIu64, result->iterations);
+		table_put(&table, "%" PRIu64, result->violations);
+		table_put_ratio(&table, result->syscalls_per_barrier);
+		table_put_ratio(&table, result->messages_per_barrier);
+		table_put_time(&table, result->latency.min);
+		table_put_time(&table, result->latency.median);
+		table_put_time(&table, result->latency.p99);
 	}
-	print_row(out, heads[0], widths);
-	print_row(out, heads[1], widths);
-	for (row = 0; row < nr; row++)
-		print_row(out, cells[row], widths);
-	free(cells);
-	return fflush(out) ? -errno : 0;
+	return table_print(&table, out);
 }
 
 static json_t *number_or_null(double value)
@@ -120,9 +59,9 @@ static json_t *json_result(const struct result *result)
 			 "syscalls_per_barrier", number_or_null(result->syscalls_per_barrier),
 			 "messages_per_barrier", number_or_null(result->messages_per_barrier),
 			 "latency_us",
-			 "min", number_or_null(result->latency_min),
-			 "median", number_or_null(result->latency_median),
-			 "p99", number_or_null(result->latency_p99));
+			 "min", number_or_null(result->latency.min),
+			 "median", number_or_null(result->latency.median),
+			 "p99", number_or_null(result->latency.p99));
 }
 
 /* Only where there are any. */

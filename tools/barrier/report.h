@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "latency.h"
 #include "options.h"
 
 /* What one number of ranks with one algorithm came to. NAN: not witnessed. */
@@ -19,16 +20,8 @@ struct result {
 	uint64_t violations;
 	double syscalls_per_barrier;
 	double messages_per_barrier;
-	double latency_min;
-	double latency_median;
-	double latency_p99;
+	struct latency latency;
 };
-
-/*
- * Latency of a barrier is the mean over the ranks; min, median and 99th
- * percentile (nearest rank) are over the barriers. @ns is sorted in place.
- */
-void result_set_latency(struct result *result, double *ns, uint64_t nr);
 
 /* 0, or -errno if it couldn't be written */
 int report_table(FILE *out, const struct result *results, unsigned int nr);

@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "counters.h"
@@ -76,25 +75,6 @@ static void set_messages(struct row *row)
 	row->result->messages_per_barrier =
 		(double)(row->after.received - row->before.received) /
 		counted_barriers(row->options);
-}
-
-static int set_latency(struct row *row)
-{
-	uint64_t nr = row->options->iterations, i;
-	double *ns = calloc(nr, sizeof(*ns));
-	uint32_t rank;
-
-	if (!ns)
-		return -ENOMEM;
-	for (rank = 0; rank < row->crew.nr; rank++) {
-		const uint64_t *of_rank = shared_latencies(row->shared, rank);
-
-		for (i = 0; i < nr; i++)
-			ns[i] += (double)of_rank[i] / row->crew.nr;
-	}
-	result_set_latency(row->result, ns, nr);
-	free(ns);
-	return 0;
 }
 
 /* While the ranks pass barriers between go and stop; false if there was an end. */
@@ -236,7 +216,7 @@ static enum row_end judge(struct row *row)
 	else if (row->options->leave)
 		progress_end("no violation");
 	else
-		progress_end("no violation, median %.1f us", row->result->latency_median);
+		progress_end("no violation, median %.1f us", row->result->latency.median);
 	return row->result->violations || (odd && row->options->demo) ? ROW_BAD : ROW_GOOD;
 }
 
@@ -246,7 +226,7 @@ static enum row_end run_with_memory(struct row *row, uint32_t algorithm)
 	int rc;
 
 	if (crew_start_all(&row->crew, row->options, row->shared, algorithm) && phases(row)) {
-		rc = row->options->leave ? 0 : set_latency(row);
+		rc = row->options->leave ? 0 : latency_sum_up(row->shared, &row->result->latency);
 		if (rc)
 			complain("%s", strerror(-rc));
 		else
@@ -269,9 +249,7 @@ enum row_end row_run(const struct options *options, uint32_t ranks, uint32_t alg
 		.iterations = options->iterations,
 		.syscalls_per_barrier = NAN,
 		.messages_per_barrier = NAN,
-		.latency_min = NAN,
-		.latency_median = NAN,
-		.latency_p99 = NAN,
+		.latency = { NAN, NAN, NAN },
 	};
 	row.shared = shared_map(ranks, options->iterations);
 	if (!row.shared) {

@@ -24,6 +24,7 @@
 
 #define MAX_RANKS		1024
 #define NR_COMMS		2
+#define NR_TALLIES		4
 #define CACHE_LINE		128
 
 /* What a rank has reached, in this order; it stays at those marked "gate" */
@@ -48,7 +49,7 @@ struct violation {
  * Of one rank, written by it. @entered are the stamps: the number of the last
  * barrier that it has entered, for each communicator. @steps counts barriers of
  * all phases; if nobody's grows for long, somebody is stuck. What stands from
- * @steps on goes to other hosts as it is.
+ * @steps on goes to other hosts as it is. @tally is for the tool's own use.
  */
 struct rank_state {
 	_Alignas(CACHE_LINE) _Atomic uint64_t entered[NR_COMMS];
@@ -58,6 +59,7 @@ struct rank_state {
 	struct violation first;
 	int error;
 	bool open_failed;
+	uint64_t tally[NR_TALLIES];
 	char message[160];
 	char device[64];
 	uint32_t port;

@@ -203,6 +203,8 @@ static int start_ranks(struct worker *worker)
 		.drop_wait = start->drop_wait,
 		.seed = start->seed,
 		.leave = start->leave,
+		.packing = start->packing,
+		.bytes = start->bytes,
 	};
 	worker->known = calloc(start->nr, sizeof(*worker->known));
 	worker->shared = shared_map(start->ranks, start->iterations);
