@@ -3,8 +3,8 @@
  * Buffers of an all-to-all whose every byte is known: of which rank, for which rank and
  * in which run it was sent. Around them lie canaries.
  */
-#ifndef BLOCKS_H
-#define BLOCKS_H
+#ifndef ALLTOALL_BLOCKS_H
+#define ALLTOALL_BLOCKS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,7 +25,10 @@ void blocks_free(struct blocks *blocks);
 /* Before run number @run: what to send, and rubbish where something is to arrive. */
 void blocks_fill(struct blocks *blocks, uint32_t run);
 
-/* After it: how many bytes aren't as they should be, canaries and the send buffer too. */
-uint64_t blocks_count_wrong(const struct blocks *blocks, uint32_t run);
+/*
+ * After it: how many bytes aren't as they should be, canaries and the send buffer too.
+ * If there are any, @from is the rank that the first of them is of.
+ */
+uint64_t blocks_count_wrong(const struct blocks *blocks, uint32_t run, uint32_t *from);
 
-#endif /* BLOCKS_H */
+#endif

@@ -75,19 +75,33 @@ static uint64_t count_wrong_canaries(const struct blocks *blocks, const unsigned
 	return nr;
 }
 
-uint64_t blocks_count_wrong(const struct blocks *blocks, uint32_t run)
+/* What came from a rank, or what it was sent, which is to be as it was. */
+static uint64_t count_wrong_block(const struct blocks *blocks, uint32_t other, uint32_t run)
 {
-	uint64_t at, i, nr = count_wrong_canaries(blocks, blocks->recv);
+	const unsigned char *recv = blocks->recv + other * blocks->bytes;
+	const unsigned char *send = blocks->send + other * blocks->bytes;
+	uint64_t i, nr = 0;
+
+	for (i = 0; i < blocks->bytes; i++)
+		nr += recv[i] != byte_of(other, blocks->rank, run, i);
+	for (i = 0; !blocks->in_place && i < blocks->bytes; i++)
+		nr += send[i] != byte_of(blocks->rank, other, run, i);
+	return nr;
+}
+
+uint64_t blocks_count_wrong(const struct blocks *blocks, uint32_t run, uint32_t *from)
+{
+	uint64_t nr = count_wrong_canaries(blocks, blocks->recv), wrong;
 	uint32_t other;
 
-	for (other = 0; other < blocks->nr; other++) {
-		at = other * blocks->bytes;
-		for (i = 0; i < blocks->bytes; i++)
-			nr += blocks->recv[at + i] != byte_of(other, blocks->rank, run, i);
-		for (i = 0; !blocks->in_place && i < blocks->bytes; i++)
-			nr += blocks->send[at + i] != byte_of(blocks->rank, other, run, i);
-	}
+	*from = blocks->rank;
 	if (!blocks->in_place)
 		nr += count_wrong_canaries(blocks, blocks->send);
+	for (other = 0; other < blocks->nr; other++) {
+		wrong = count_wrong_block(blocks, other, run);
+		if (wrong && !nr)
+			*from = other;
+		nr += wrong;
+	}
 	return nr;
 }

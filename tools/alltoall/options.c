@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What the command line asks for.
+ */
+#include <getopt.h>
+#include <string.h>
+
+#include <collq/collq.h>
+
+#include "alltoall.h"
+#include "arguments.h"
+
+static const char usage[] =
+"Usage: collq-alltoall [OPTION]...\n"
+"\n"
+"Has processes exchange blocks in all-to-alls that the kernel carries out over an RDMA\n"
+"device, checks every byte, and measures. What is counted is of all ranks in one start.\n"
+"\n"
+"  --ranks N[,N...]     number of processes, 1 to 1024 (2); a list gives several rows\n"
+"  --iterations K       all-to-alls to verify, and to time (100)\n"
+"  --bytes B[,B...]     bytes from each rank to each (64)\n"
+"  --layout NAME        A, B, C, D, E, pairwise, auto; a list of these, or all for the\n"
+"                       first six (auto)\n"
+"  --packing NAME       cpu, sg, selective; a list of these, or all (selective)\n"
+"  --radix R            base of the digits that a block travels by (2)\n"
+"  --device NAME        RDMA device, such as rxe0 (the first that there is)\n"
+"  --hosts all|NAME,... other hosts as well: ranks are dealt in blocks over those named,\n"
+"                       and started there by collq-agent; all: those in tools/vm --hosts\n"
+"  --json               print JSON instead of a table\n"
+"  --seed S             seed of the random delays (differs from run to run)\n"
+"  --timeout SECONDS    give up if no rank gets on for so long (60)\n"
+"  --swap RANK          swap two blocks in this rank's graph, to test the checker\n"
+"  --help               this text\n"
+"  --version\n"
+"\n"
+"Exit status: 0 if all is well, 1 on any wrong byte or failure, 2 on wrong usage.\n";
+
+enum option_value {
+	OPTION_RANKS = 256,
+	OPTION_ITERATIONS,
+	OPTION_BYTES,
+	OPTION_LAYOUT,
+	OPTION_PACKING,
+	OPTION_RADIX,
+	OPTION_DEVICE,
+	OPTION_HOSTS,
+	OPTION_JSON,
+	OPTION_SEED,
+	OPTION_TIMEOUT,
+	OPTION_SWAP,
+	OPTION_HELP,
+	OPTION_VERSION,
+};
+
+static const struct option long_options[] = {
+	{ "ranks",		required_argument,	NULL, OPTION_RANKS },
+	{ "iterations",		required_argument,	NULL, OPTION_ITERATIONS },
+	{ "bytes",		required_argument,	NULL, OPTION_BYTES },
+	{ "layout",		required_argument,	NULL, OPTION_LAYOUT },
+	{ "packing",		required_argument,	NULL, OPTION_PACKING },
+	{ "radix",		required_argument,	NULL, OPTION_RADIX },
+	{ "device",		required_argument,	NULL, OPTION_DEVICE },
+	{ "hosts",		required_argument,	NULL, OPTION_HOSTS },
+	{ "json",		no_argument,		NULL, OPTION_JSON },
+	{ "seed",		required_argument,	NULL, OPTION_SEED },
+	{ "timeout",		required_argument,	NULL, OPTION_TIMEOUT },
+	{ "swap",		required_argument,	NULL, OPTION_SWAP },
+	{ "help",		no_argument,		NULL, OPTION_HELP },
+	{ "version",		no_argument,		NULL, OPTION_VERSION },
+	{ }
+};
+
+const char *packing_name(uint32_t packing)
+{
+	static const char * const names[] = {
+		[COLLQ_PACKING_CPU] = "cpu",
+		[COLLQ_PACKING_SG] = "sg",
+		[COLLQ_PACKING_SELECTIVE] = "selective",
+	};
+
+	return names[packing];
+}
+
+static void parse_bytes(struct wanted *wanted, char *list)
+{
+	char *item;
+
+	wanted->nr_bytes = 0;
+	while ((item = strsep(&list, ","))) {
+		if (wanted->nr_bytes == MAX_ROWS_BYTES)
+			usage_error("--bytes: more than %d numbers", MAX_ROWS_BYTES);
+		wanted->bytes[wanted->nr_bytes++] = parse_number("--bytes", item, 0, MAX_BYTES);
+	}
+}
+
+static void add_layout(struct options *options, uint32_t layout)
+{
+	if (options->nr_algorithms == MAX_ROWS_ALGORITHMS)
+		usage_error("--layout: more than %d names", MAX_ROWS_ALGORITHMS);
+	options->algorithms[options->nr_algorithms++] = layout;
+}
+
+static uint32_t find_layout(const char *wanted)
+{
+	const char *name;
+	uint32_t layout;
+
+	for (layout = 0; (name = collq_alltoall_layout_name(layout)); layout++) {
+		if (!strcmp(wanted, name))
+			return layout;
+	}
+	usage_error("--layout: there is no '%s'", wanted);
+}
+
+static void parse_layouts(struct options *options, char *list)
+{
+	uint32_t layout;
+	char *item;
+
+	options->nr_algorithms = 0;
+	while ((item = strsep(&list, ","))) {
+		if (strcmp(item, "all")) {
+			add_layout(options, find_layout(item));
+			continue;
+		}
+		for (layout = COLLQ_ALLTOALL_A; layout <= COLLQ_ALLTOALL_PAIRWISE; layout++)
+			add_layout(options, layout);
+	}
+}
+
+static void add_packing(struct wanted *wanted, uint32_t packing)
+{
+	if (wanted->nr_packings == MAX_ROWS_PACKINGS)
+		usage_error("--packing: more than %d names", MAX_ROWS_PACKINGS);
+	wanted->packings[wanted->nr_packings++] = packing;
+}
+
+static void parse_packings(struct wanted *wanted, char *list)
+{
+	uint32_t packing;
+	bool found;
+	char *item;
+
+	wanted->nr_packings = 0;
+	while ((item = strsep(&list, ","))) {
+		found = false;
+		for (packing = COLLQ_PACKING_CPU; packing <= COLLQ_PACKING_SELECTIVE; packing++) {
+			if (strcmp(item, "all") && strcmp(item, packing_name(packing)))
+				continue;
+			add_packing(wanted, packing);
+			found = true;
+		}
+		if (!found)
+			usage_error("--packing: there is no '%s'", item);
+	}
+}
+
+static void parse_option(struct wanted *wanted, int option)
+{
+	struct options *options = &wanted->common;
+
+	switch (option) {
+	case OPTION_RANKS:
+		parse_ranks(options, optarg);
+		break;
+	case OPTION_ITERATIONS:
+		options->iterations = parse_number("--iterations", optarg, 1, MAX_ITERATIONS);
+		break;
+	case OPTION_BYTES:
+		parse_bytes(wanted, optarg);
+		break;
+	case OPTION_LAYOUT:
+		parse_layouts(options, optarg);
+		break;
+	case OPTION_PACKING:
+		parse_packings(wanted, optarg);
+		break;
+	case OPTION_RADIX:
+		options->radix = parse_number("--radix", optarg, 2, UINT32_MAX);
+		break;
+	case OPTION_DEVICE:
+		options->device = optarg;
+		break;
+	case OPTION_HOSTS:
+		parse_hosts(options, optarg);
+		break;
+	case OPTION_JSON:
+		options->json = true;
+		break;
+	case OPTION_SEED:
+		options->seed = parse_number("--seed", optarg, 0, UINT32_MAX);
+		break;
+	case OPTION_TIMEOUT:
+		options->timeout = parse_number("--timeout", optarg, 1, MAX_TIMEOUT);
+		break;
+	case OPTION_SWAP:
+		options->drop_wait = parse_number("--swap", optarg, 0, MAX_RANKS - 1);
+		break;
+	case OPTION_HELP:
+		print_and_exit(usage);
+		break;
+	case OPTION_VERSION:
+		print_and_exit("collq-alltoall " TOOL_VERSION "\n");
+		break;
+	default:
+		usage_end();
+	}
+}
+
+static void set_defaults(struct wanted *wanted)
+{
+	char ranks[] = "2", bytes[] = "64";
+
+	if (!wanted->common.nr_ranks)
+		parse_ranks(&wanted->common, ranks);
+	if (!wanted->nr_bytes)
+		parse_bytes(wanted, bytes);
+	if (!wanted->common.nr_algorithms)
+		add_layout(&wanted->common, COLLQ_ALLTOALL_AUTO);
+	if (!wanted->nr_packings)
+		add_packing(wanted, COLLQ_PACKING_SELECTIVE);
+}
+
+static void check_swap(const struct wanted *wanted)
+{
+	const struct options *options = &wanted->common;
+	unsigned int i;
+
+	if (options->drop_wait == NO_RANK)
+		return;
+	for (i = 0; i < options->nr_ranks; i++) {
+		if (options->ranks[i] < 2)
+			usage_error("--swap: one rank has only one block");
+		if (options->drop_wait >= options->ranks[i])
+			usage_error("--swap: there is no rank %u among %u", options->drop_wait,
+				    options->ranks[i]);
+	}
+	for (i = 0; i < wanted->nr_bytes; i++) {
+		if (!wanted->bytes[i])
+			usage_error("--swap: blocks of no bytes are all alike");
+	}
+}
+
+void wanted_parse(struct wanted *wanted, int argc, char **argv)
+{
+	int option;
+
+	*wanted = (struct wanted) {
+		.common.iterations = 100,
+		.common.communicators = 1,
+		.common.drop_wait = NO_RANK,
+		.common.timeout = DEFAULT_TIMEOUT,
+		.common.seed = any_seed(),
+	};
+	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
+		parse_option(wanted, option);
+	if (optind < argc)
+		usage_error("unexpected argument '%s'", argv[optind]);
+	set_defaults(wanted);
+	check_swap(wanted);
+}
