@@ -427,6 +427,24 @@ int collq_request_cancel(struct collq_request *request)
 	return collq_queue_cancel(request->ctx, &cancel);
 }
 
+int collq_request_end(struct collq_request *request)
+{
+	struct ib_collq_queue_wait wait = {
+		.queue = request->queue_id,
+		.sequence = atomic_load(&request->sequence),
+	};
+	int err = collq_request_cancel(request);
+
+	if (err && err != -ENOENT)
+		return err;
+	if (!request->data || !request->queue_id || run_of(request) != COLLQ_RUN_STARTED)
+		return 0;
+	do
+		err = collq_queue_wait(request->ctx, &wait);
+	while (err == -EINTR);
+	return err;
+}
+
 int collq_cancel(struct collq_request *request)
 {
 	int err = check(request);

@@ -120,4 +120,10 @@ int collq_request_new(struct collq_comm *comm, const struct collq_recipe *recipe
 /* Ends a run, if there is one: 0, -ENOENT or another errno. Any thread may. */
 int collq_request_cancel(struct collq_request *request);
 
+/*
+ * Ends a run, if there is one, and waits until it's over: one that moves data goes on
+ * until no message touches its buffers any more. 0 or -errno.
+ */
+int collq_request_end(struct collq_request *request);
+
 #endif /* COLLQ_REQUEST_H */

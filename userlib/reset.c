@@ -33,8 +33,8 @@ static int end_runs(struct collq_comm *comm)
 	int err;
 
 	for (req = comm->requests; req; req = req->next_of_all) {
-		err = collq_request_cancel(req);
-		if (err && err != -ENOENT)
+		err = collq_request_end(req);
+		if (err)
 			return err;
 	}
 	collq_progress(comm->ctx);
@@ -44,8 +44,8 @@ static int end_runs(struct collq_comm *comm)
 typedef int (*link_function)(struct collq_request *req, uint32_t link, void *arg);
 
 /* Calls @function for each link of a request that uses this endpoint, until it fails. */
-static int for_each_user(const struct collq_comm *comm, const struct collq_pair *pair,
-			 uint32_t endpoint, link_function function, void *arg)
+static int visit_users(const struct collq_comm *comm, const struct collq_pair *pair,
+		       uint32_t endpoint, link_function function, void *arg)
 {
 	struct collq_request *req;
 	uint32_t i;
@@ -96,11 +96,11 @@ static int reset_endpoints(struct collq_comm *comm, const struct collq_pair *pai
 		err = collq_object_reset(comm->ctx, &reset);
 		record.nr_messages = 0;
 		if (!err)
-			err = for_each_user(comm, pair, i, reset_messages, &record.nr_messages);
+			err = visit_users(comm, pair, i, reset_messages, &record.nr_messages);
 		record.endpoint = i;
 		record.capacity = pair->endpoints[i].capacity_here;
 		collq_write_record(&telling->records, &record, reset.address);
-		for_each_user(comm, pair, i, tell_messages, &telling->records);
+		visit_users(comm, pair, i, tell_messages, &telling->records);
 	}
 	return err;
 }
@@ -147,7 +147,7 @@ static int find_addresses(const struct collq_comm *comm, const struct collq_stre
 			return -EPROTO;
 		entries[i].endpoint = pair->endpoints[index].id;
 		memcpy(entries[i++].address, found.address, sizeof(entries[0].address));
-		err = for_each_user(comm, pair, index, hear_messages, &found);
+		err = visit_users(comm, pair, index, hear_messages, &found);
 		if (err)
 			return err;
 	}
