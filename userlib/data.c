@@ -537,11 +537,12 @@ int collq_data_rebind(struct collq_request *req, const void *send, void *recv)
 	struct collq_data *data = req->data;
 	struct collq_buffer new_send = { .bytes = data->send.bytes };
 	struct collq_buffer new_recv = { .address = recv, .bytes = data->recv.bytes };
+	bool in_place = send == COLLQ_IN_PLACE;
 	int err;
 
-	if ((send == COLLQ_IN_PLACE) != data->in_place)
+	if (in_place != data->in_place)
 		return -EINVAL;
-	if (!data->in_place)
+	if (!in_place)
 		new_send.address = send;
 	err = check_buffers(send, recv, new_send.bytes, new_recv.bytes);
 	if (!err)
