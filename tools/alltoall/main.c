@@ -23,7 +23,7 @@
 #include "progress.h"
 #include "worker.h"
 
-const char tool_name[] = "collq-alltoall", tool_unit[] = "all-to-alls";
+const char * const tool_name = "collq-alltoall", * const tool_unit = "all-to-alls";
 
 static unsigned int count_rows(const struct wanted *wanted)
 {

@@ -85,7 +85,7 @@ static void open_device(struct member *me)
 		fail(me, rc, "can't make a communicator");
 }
 
-static void initialise(struct member *me, uint32_t layout)
+static void begin(struct member *me, uint32_t layout)
 {
 	const struct collq_alltoall_options how = {
 		.size = sizeof(how),
@@ -152,7 +152,7 @@ static int swap_blocks(const struct member *me, struct collq_graph *graph)
  * With blocks swapped, the all-to-all is a graph like any user's. All ranks do it that
  * way then, for an initialisation must be the same on all.
  */
-static int initialise_swapped(struct member *me)
+static int begin_swapped(struct member *me)
 {
 	struct collq_needs needs = { .size = sizeof(needs) };
 	struct collq_graph_data data = {
@@ -192,9 +192,9 @@ static void set_up(struct member *me, uint32_t layout)
 	open_device(me);
 	if (!blocks_new(&me->blocks, me->rank, me->nr, me->options->bytes, false))
 		fail(me, -ENOMEM, "can't allocate buffers");
-	initialise(me, layout);
+	begin(me, layout);
 	if (me->options->drop_wait != NO_RANK)
-		rc = initialise_swapped(me);
+		rc = begin_swapped(me);
 	if (rc)
 		fail(me, rc, "can't initialise the all-to-all with blocks swapped");
 	me->state->tally[TALLY_LAYOUT] = me->how.layout;

@@ -28,7 +28,7 @@
 #include "row.h"
 #include "worker.h"
 
-const char tool_name[] = "collq-barrier", tool_unit[] = "barriers";
+const char * const tool_name = "collq-barrier", * const tool_unit = "barriers";
 
 static enum row_end run_rows(const struct options *options, struct result *results,
 			     unsigned int *nr_done)

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* Of each tool that is linked with this: its name, and what it has done how many of */
-extern const char tool_name[], tool_unit[];
+extern const char * const tool_name, * const tool_unit;
 
 /* Begins what the row says of itself, such as "[3/12] 16 ranks, auto". */
 void progress_begin(const char *row);
