@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2034,SC2317 # functions and rc are used by name
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# barrier_tool.sh - what tests of the tools share: running collq-barrier, looking at
-# what it printed, and TAP
+# barrier_tool.sh - what tests of the tools share: running collq-barrier, or what
+# tool_name says, looking at what it printed, and TAP
 set -uo pipefail
 
 work=$(mktemp -d)
@@ -28,7 +28,7 @@ check() {
 # run ARGUMENT...: the tool, its streams in files; sets rc.
 run() {
 	rc=0
-	collq-barrier "$@" >"$work/out" 2>"$work/err" </dev/null || rc=$?
+	"${tool_name:-collq-barrier}" "$@" >"$work/out" 2>"$work/err" </dev/null || rc=$?
 }
 
 is() {
@@ -48,7 +48,7 @@ out_is_empty() {
 }
 
 no_rank_is_left() {
-	! pgrep -x collq-barrier >"$work/out"
+	! pgrep -x "${tool_name:-collq-barrier}" >"$work/out"
 }
 
 # json EXPRESSION: over the rows in @$rows, in Perl; true if it is.
@@ -58,11 +58,11 @@ json() {
 		exit !eval { '"$1"' };' <"$work/out"
 }
 
-# table_is_aligned N: the table has so many rows, all as long as the heads.
+# table_is_aligned N [COLUMNS]: the table has so many rows, all as long as the heads.
 table_is_aligned() {
-	awk -v rows="$1" '
+	awk -v rows="$1" -v columns="${2:-9}" '
 		NR == 2 { width = length($0) }
-		NR > 2 && (length($0) != width || NF != 9) { bad = 1 }
+		NR > 2 && (length($0) != width || NF != columns) { bad = 1 }
 		END { exit bad || NR != rows + 2 }' "$work/out"
 }
 

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Requests that move data, from wrong arguments to their end: ranks that don't agree,
+ * other buffers, cancelled runs and resets, what is left behind.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#include "exchanges.h"
+#include "team.h"
+
+#define LIMIT_S		60
+
+FIXTURE(life) { };
+FIXTURE_SETUP(life) { }
+FIXTURE_TEARDOWN(life) { }
+
+static void small_exchange(struct team_member *me, struct exchange *exchange, uint32_t layout)
+{
+	exchange_new(me, 0, exchange, 50, layout, COLLQ_PACKING_CPU, 2, false);
+}
+
+/* Each fails everywhere, and the communicator is as good as before. */
+static void fails(struct team_member *me, int err, const void *send, void *recv, uint64_t bytes,
+		  uint32_t layout, uint32_t packing, uint32_t radix)
+{
+	const struct collq_alltoall_options options = {
+		.size = sizeof(options),
+		.layout = layout,
+		.packing = packing,
+		.radix = radix,
+	};
+	struct collq_request *request;
+
+	CHECK_IS(0, collq_alltoall_init(me->comm[0], send, recv, bytes, &options, &request));
+	CHECK_IS(err, collq_init_wait(request, team_deadline()));
+	CHECK_IS(err, collq_start(request, 0));
+	CHECK_IS(err, collq_request_bind(request, send, recv));
+	collq_request_free(request);
+}
+
+static void wrong_arguments(struct team_member *me)
+{
+	static char send[4096], recv[4096];
+	struct exchange exchange;
+	bool first = !me->rank;
+
+	/* One rank is wrong, or all are. */
+	fails(me, -EINVAL, send, first ? NULL : recv, 8, 0, 0, 0);
+	fails(me, -EINVAL, first ? NULL : send, recv, 8, 0, 0, 0);
+	fails(me, -EINVAL, first ? recv + 8 * me->size - 1 : send, recv, 8, 0, 0, 0);
+	fails(me, -EINVAL, send, recv, UINT64_MAX / me->size, 0, 0, 0);
+	fails(me, -EINVAL, send, recv, 8, COLLQ_ALLTOALL_PAIRWISE + 1, 0, 0);
+	fails(me, -EINVAL, send, recv, 8, COLLQ_ALLTOALL_A, COLLQ_PACKING_SELECTIVE + 1, 0);
+	fails(me, -EINVAL, send, recv, 8, COLLQ_ALLTOALL_A, COLLQ_PACKING_CPU, 1);
+	/* Ranks don't agree. */
+	fails(me, -EINVAL, send, recv, first ? 9 : 8, 0, 0, 0);
+	fails(me, -EINVAL, send, recv, 8, first ? COLLQ_ALLTOALL_B : COLLQ_ALLTOALL_C, 0, 0);
+	fails(me, -EINVAL, send, recv, 8, COLLQ_ALLTOALL_A,
+	      first ? COLLQ_PACKING_CPU : COLLQ_PACKING_SG, 0);
+	fails(me, -EINVAL, send, recv, 8, COLLQ_ALLTOALL_A, 0, first ? 2 : 3);
+	fails(me, -EINVAL, first ? COLLQ_IN_PLACE : send, recv, 8, COLLQ_ALLTOALL_A, 0, 0);
+	/* There's no such memory. */
+	fails(me, -EFAULT, send, first ? (void *)4096 : recv, 8, COLLQ_ALLTOALL_A, 0, 0);
+
+	small_exchange(me, &exchange, COLLQ_ALLTOALL_A);
+	exchange_run(me, &exchange);
+	exchange_free(&exchange);
+}
+
+TEST_F_TIMEOUT(life, wrong_arguments_fail_everywhere, LIMIT_S)
+{
+	EXPECT_EQ(0, team_run(3, wrong_arguments));
+}
+
+/* One rank begins something else. */
+static void other_kinds(struct team_member *me)
+{
+	static int32_t send[64], recv[64];
+	struct collq_request *request;
+
+	if (me->rank)
+		CHECK_IS(0, collq_alltoall_init(me->comm[0], send, recv, 8, NULL, &request));
+	else
+		CHECK_IS(0, collq_barrier_init(me->comm[0], NULL, &request));
+	CHECK_IS(-EINVAL, collq_init_wait(request, team_deadline()));
+	collq_request_free(request);
+	if (me->rank)
+		CHECK_IS(0, collq_alltoall_init(me->comm[0], send, recv, 8, NULL, &request));
+	else
+		CHECK_IS(0, collq_allreduce_init(me->comm[0], send, recv, 8, IB_COLLQ_CALC_MAX,
+						 IB_COLLQ_TYPE_S32, &request));
+	CHECK_IS(-EINVAL, collq_init_wait(request, team_deadline()));
+	collq_request_free(request);
+	CHECK_IS(0, collq_allreduce_init(me->comm[0], send, recv, 8, IB_COLLQ_CALC_MAX,
+					 me->rank ? IB_COLLQ_TYPE_S32 : IB_COLLQ_TYPE_U32,
+					 &request));
+	CHECK_IS(-EINVAL, collq_init_wait(request, team_deadline()));
+	collq_request_free(request);
+	CHECK_IS(0, collq_allreduce_init(me->comm[0], send, recv, 8, IB_COLLQ_CALC_MAX, 99,
+					 &request));
+	CHECK_IS(-EINVAL, collq_init_wait(request, team_deadline()));
+	collq_request_free(request);
+}
+
+TEST_F_TIMEOUT(life, ranks_that_do_other_things, LIMIT_S)
+{
+	EXPECT_EQ(0, team_run(2, other_kinds));
+}
+
+/* A graph that moves data needs buffers to be told. */
+static void no_buffers(struct team_member *me)
+{
+	struct collq_request *request;
+	struct collq_graph *graph;
+
+	CHECK_IS(0, collq_graph_new(&graph));
+	CHECK_IS(0, collq_graph_message(graph, !me->rank, 0));
+	CHECK_IS(0, collq_graph_init(me->comm[0], graph, &request));
+	CHECK_IS(-EOPNOTSUPP, collq_init_wait(request, team_deadline()));
+	collq_request_free(request);
+	collq_graph_free(graph);
+}
+
+TEST_F_TIMEOUT(life, graph_without_buffers, LIMIT_S)
+{
+	EXPECT_EQ(0, team_run(2, no_buffers));
+}
+
+static void other_buffers(struct team_member *me)
+{
+	struct blocks first, second;
+	struct exchange exchange;
+	int i;
+
+	small_exchange(me, &exchange, me->team->lazy % 2 ? COLLQ_ALLTOALL_D : COLLQ_ALLTOALL_B);
+	first = exchange.blocks;
+	CHECK(blocks_new(&second, me->rank, me->size, first.bytes, false));
+	for (i = 0; i < 20; i++) {
+		/* Each rank when it likes. */
+		if ((i + me->rank) % 3 == 0) {
+			exchange.blocks = exchange.blocks.recv == first.recv ? second : first;
+			CHECK_IS(0, collq_request_bind(exchange.request, exchange.blocks.send,
+						       exchange.blocks.recv));
+		}
+		exchange_run(me, &exchange);
+	}
+	CHECK_IS(-EINVAL, collq_request_bind(exchange.request, COLLQ_IN_PLACE, first.recv));
+	CHECK_IS(-EINVAL, collq_request_bind(exchange.request, first.send, first.send + 1));
+	CHECK_IS(-EFAULT, collq_request_bind(exchange.request, first.send, (void *)4096));
+	exchange_run(me, &exchange);
+	collq_request_free(exchange.request);
+	blocks_free(&first);
+	blocks_free(&second);
+}
+
+TEST_F_TIMEOUT(life, other_buffers, LIMIT_S)
+{
+	EXPECT_EQ(0, team_run(4, other_buffers));
+}
+
+/* All that there is in this context, regions as well */
+static uint32_t count_all(struct team_member *me)
+{
+	return team_count_all(me) + team_count(me, IB_COLLQ_OBJECT_REGION);
+}
+
+static void nothing_left(struct team_member *me)
+{
+	uint32_t layout, i, before = 0;
+	struct exchange exchange;
+
+	for (layout = COLLQ_ALLTOALL_A; layout <= COLLQ_ALLTOALL_PAIRWISE; layout++) {
+		for (i = 0; i < 10; i++) {
+			small_exchange(me, &exchange, layout);
+			exchange_run(me, &exchange);
+			exchange_free(&exchange);
+		}
+		/* Eager ones have receives posted, which hold a region for a while. */
+		for (i = 0; i < 1000 && before && count_all(me) > before + 10; i++)
+			usleep(10000);
+		if (!before)
+			before = count_all(me);
+		CHECK(count_all(me) <= before + 10);
+	}
+}
+
+TEST_F_TIMEOUT(life, leaves_nothing, LIMIT_S)
+{
+	EXPECT_EQ(0, team_run(3, nothing_left));
+}
+
+/* Another rank's doing so may have been quicker. */
+static void cancel(struct team_member *me, struct collq_request *request)
+{
+	int err = collq_cancel(request);
+
+	CHECK(!err || err == -ENOENT);
+	CHECK_IS(-ECANCELED, collq_wait(request, team_deadline()));
+	CHECK_IS(-ECANCELED, collq_start(request, 0));
+}
+
+/* A run that can't end, since a rank doesn't come; then all is mended. */
+static void cancelled(struct team_member *me)
+{
+	struct exchange exchanges[2];
+	int round, i;
+
+	small_exchange(me, &exchanges[0], COLLQ_ALLTOALL_E);
+	exchange_new(me, 0, &exchanges[1], 5000, COLLQ_ALLTOALL_PAIRWISE, 0, 0, false);
+	for (round = 0; round < 4; round++) {
+		struct exchange *exchange = &exchanges[round % 2];
+
+		for (i = 0; i < round; i++)
+			exchange_run(me, exchange);
+		if (me->rank) {
+			exchange_fill(exchange);
+			CHECK_IS(0, collq_start(exchange->request, team_deadline()));
+			usleep(team_random(3000));
+			if (round % 4 < 2)
+				cancel(me, exchange->request);
+		}
+		team_meet(me);
+		CHECK_IS(0, collq_comm_reset(me->comm[0]));
+		if (me->rank && round % 4 >= 2)
+			CHECK(collq_wait(exchange->request, team_deadline()) < 0);
+		CHECK_IS(0, collq_comm_reset_wait(me->comm[0], team_deadline()));
+		for (i = 0; i < 5; i++) {
+			exchange_run(me, &exchanges[0]);
+			exchange_run(me, &exchanges[1]);
+		}
+	}
+	exchange_free(&exchanges[0]);
+	exchange_free(&exchanges[1]);
+}
+
+TEST_F_TIMEOUT(life, cancel_and_reset, LIMIT_S)
+{
+	EXPECT_EQ(0, team_run(2, cancelled));
+	EXPECT_EQ(0, team_run(4, cancelled));
+}
+
+static void moved(struct team_member *me)
+{
+	struct exchange exchange;
+
+	small_exchange(me, &exchange, COLLQ_ALLTOALL_A);
+	CHECK_IS(-EOPNOTSUPP, collq_context_move(me->ctx, collq_context_device(me->ctx)));
+	exchange_run(me, &exchange);
+	exchange_free(&exchange);
+	/* Not even what is left over is in the way. */
+	CHECK_IS(0, collq_context_move(me->ctx, collq_context_device(me->ctx)));
+	CHECK_IS(0, collq_comm_reset(me->comm[0]));
+	CHECK_IS(0, collq_comm_reset_wait(me->comm[0], team_deadline()));
+	small_exchange(me, &exchange, COLLQ_ALLTOALL_A);
+	exchange_run(me, &exchange);
+	exchange_free(&exchange);
+}
+
+TEST_F_TIMEOUT(life, context_move_is_refused, LIMIT_S)
+{
+	EXPECT_EQ(0, team_run(2, moved));
+}
+
+/* Of a buffer that is unmapped, a start tells; another one mends it. */
+static void unmapped(struct team_member *me)
+{
+	size_t bytes = 4096 * me->size;
+	unsigned char *send, *recv, *other;
+	struct collq_request *request;
+
+	send = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	recv = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	other = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(send != MAP_FAILED && recv != MAP_FAILED && other != MAP_FAILED);
+	CHECK_IS(0, collq_alltoall_init(me->comm[0], send, recv, 4096, NULL, &request));
+	CHECK_IS(0, collq_init_wait(request, team_deadline()));
+	munmap(recv, bytes);
+	CHECK_IS(-ESTALE, collq_start(request, team_deadline()));
+	CHECK_IS(-ESTALE, collq_start_wait(request, team_deadline()));
+	CHECK_IS(0, collq_request_bind(request, send, other));
+	CHECK_IS(0, collq_start_wait(request, team_deadline()));
+	CHECK_IS(0, collq_start_wait(request, team_deadline()));
+	CHECK_IS(0, collq_start_wait(request, team_deadline()));
+	collq_request_free(request);
+}
+
+TEST_F_TIMEOUT(life, buffer_that_is_gone, LIMIT_S)
+{
+	EXPECT_EQ(0, team_run(3, unmapped));
+}
+
+TEST_HARNESS_MAIN
