@@ -21,6 +21,9 @@
 /* Bytes that cost as much of the budget as a task. */
 #define COLLQ_BYTES_PER_TASK	512U
 
+/* The same for entries of lists that are counted together */
+#define COLLQ_ENTRIES_PER_TASK	256U
+
 /* Bytes that CALC brings together at a time; a multiple of every element. */
 #define COLLQ_CALC_BYTES	256U
 
@@ -220,6 +223,7 @@ u64 collq_data_run(const struct collq_graph *graph,
 			.left = collq_list_length(&src),
 			.begun = true,
 		};
+		*budget -= min(*budget, src.nr / COLLQ_ENTRIES_PER_TASK);
 	}
 	before = progress->left;
 	while (progress->left && *budget) {

@@ -28,8 +28,11 @@
 #define COLLQ_MIN_PROBE_MS		10
 #define COLLQ_MAX_PROBE_MS		3600000
 
-/* Scatter/gather entries of a queue pair beyond what was asked for */
-#define COLLQ_SPARE_SGES		2
+/*
+ * Scatter/gather entries of a queue pair beyond what was asked for: enough for the
+ * longest message of SoftRoCE, 8 MiB, in memory that is registered 1 MiB at a time
+ */
+#define COLLQ_SPARE_SGES		10
 
 /* How long a reset waits until the peer has been told, in jiffies */
 #define COLLQ_RESET_CLOSE		(HZ / 10)

@@ -23,6 +23,12 @@
 /* Pages of a chunk at most, even if the device can take more. */
 #define COLLQ_MAX_CHUNK_PAGES	4096U
 
+/*
+ * A page more than a chunk has: rxe before 6.3 looks at the entry behind the last one,
+ * though it does nothing with it.
+ */
+#define COLLQ_SPARE_PAGES	1U
+
 /* One chunk that is as large as any memory */
 #define COLLQ_WHOLE_SHIFT	63
 
@@ -96,7 +102,8 @@ static int collq_map_add_chunk(struct collq_mapping *map,
 	err = collq_charge(&chunk->charge, ibdev, COLLQ_CHARGE_OBJECT);
 	if (err)
 		return err;
-	chunk->mr = ib_alloc_mr(map->verbs->pd, IB_MR_TYPE_MEM_REG, nr);
+	chunk->mr = ib_alloc_mr(map->verbs->pd, IB_MR_TYPE_MEM_REG,
+				nr + COLLQ_SPARE_PAGES);
 	if (IS_ERR(chunk->mr)) {
 		err = PTR_ERR(chunk->mr);
 		chunk->mr = NULL;
@@ -154,9 +161,10 @@ static int collq_map_register(struct collq_mapping *map, u64 nr_pages, u64 lengt
 	u32 per_chunk;
 	int err = -ENOMEM;
 
-	if (!limit)
+	if (limit <= COLLQ_SPARE_PAGES)
 		return -EOPNOTSUPP;
-	per_chunk = rounddown_pow_of_two(min(limit, COLLQ_MAX_CHUNK_PAGES));
+	per_chunk = rounddown_pow_of_two(min(limit - COLLQ_SPARE_PAGES,
+					     COLLQ_MAX_CHUNK_PAGES));
 	map->shift = PAGE_SHIFT + ilog2(per_chunk);
 	map->chunks = kvcalloc(DIV_ROUND_UP(nr_pages, per_chunk),
 			       sizeof(*map->chunks), GFP_KERNEL_ACCOUNT);

@@ -335,8 +335,8 @@ struct ib_collq_buffer_bind {
  * lie within it: else -EINVAL. -EACCES if the graph writes to a region that was made
  * without IB_COLLQ_ACCESS_WRITE, -ESTALE if the region's memory is gone. -EMSGSIZE if
  * the list of a message doesn't fit its endpoint here: where memory had to be
- * registered in parts (of 2 MiB mostly), an entry that lies in two of them counts as
- * two; there are two to spare, as far as the device's limit allows.
+ * registered in parts (of 1 MiB with SoftRoCE), an entry that lies in two of them
+ * counts as two; there are ten to spare, as far as the device's limit allows.
  *
  * A graph that fails while messages from or to its buffers are under way ends only
  * when they are over, so that nothing touches the buffers any more; there's no way
