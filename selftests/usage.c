@@ -109,8 +109,9 @@ bool usage_quiet(void)
 
 static void say_growth(const struct usage *before, const struct usage *now)
 {
-	fprintf(stderr, "# vmalloc %ld -> %ld KiB, percpu %ld -> %ld KiB, pinned %ld KiB\n",
-		before->vmalloc, now->vmalloc, before->percpu, now->percpu, now->pinned);
+	fprintf(stderr, "# vmalloc %ld -> %ld KiB, percpu %ld -> %ld KiB, pinned %ld -> %ld KiB\n",
+		before->vmalloc, now->vmalloc, before->percpu, now->percpu, before->pinned,
+		now->pinned);
 	fprintf(stderr, "# qp %ld -> %ld, cq %ld -> %ld, pd %ld -> %ld, mr %ld -> %ld\n",
 		before->queue_pairs, now->queue_pairs, before->completion_queues,
 		now->completion_queues, before->protection_domains, now->protection_domains,
@@ -153,7 +154,7 @@ unsigned int usage_growth(const struct usage *before, int rounds, bool say)
 	/* A page each round. */
 	leaks += now.vmalloc - before->vmalloc > rounds * 4 / TOLERATED + SPARE_KIB;
 	leaks += now.percpu - before->percpu > rounds / TOLERATED;
-	leaks += now.pinned != before->pinned || now.pinned;
+	leaks += now.pinned != before->pinned;
 	leaks += now.queue_pairs != before->queue_pairs;
 	leaks += now.completion_queues > before->completion_queues + SPARE_QUEUES;
 	leaks += now.protection_domains != before->protection_domains;
