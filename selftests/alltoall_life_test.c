@@ -4,13 +4,16 @@
  * other buffers, cancelled runs and resets, what is left behind.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
 
+#include "alloc_wrap.h"
 #include "exchanges.h"
 #include "team.h"
 
@@ -164,35 +167,99 @@ TEST_F_TIMEOUT(life, other_buffers, LIMIT_S)
 	EXPECT_EQ(0, team_run(4, other_buffers));
 }
 
-/* All that there is in this context, regions as well */
-static uint32_t count_all(struct team_member *me)
+/*
+ * Receives that are posted hold a region until their endpoint is gone, which takes a
+ * while. What can go then goes when another region is made, as when buffers are bound.
+ */
+static void await_regions(struct team_member *me, struct exchange *exchange, uint32_t nr)
 {
-	return team_count_all(me) + team_count(me, IB_COLLQ_OBJECT_REGION);
+	uint64_t deadline = team_deadline();
+
+	while (team_count(me, IB_COLLQ_OBJECT_REGION) > nr) {
+		CHECK(collq_deadline_in(0) < deadline);
+		usleep(10000);
+		CHECK_IS(0, collq_request_bind(exchange->request, exchange->blocks.send,
+					       exchange->blocks.recv));
+	}
 }
 
 static void nothing_left(struct team_member *me)
 {
-	uint32_t layout, i, before = 0;
-	struct exchange exchange;
+	struct exchange kept, exchange;
+	uint32_t layout, i, objects;
 
+	small_exchange(me, &kept, COLLQ_ALLTOALL_PAIRWISE);
+	CHECK_IS(2, team_count(me, IB_COLLQ_OBJECT_REGION));
+	objects = team_count_all(me);
 	for (layout = COLLQ_ALLTOALL_A; layout <= COLLQ_ALLTOALL_PAIRWISE; layout++) {
-		for (i = 0; i < 10; i++) {
+		for (i = 0; i < 5; i++) {
 			small_exchange(me, &exchange, layout);
 			exchange_run(me, &exchange);
 			exchange_free(&exchange);
 		}
-		/* Eager ones have receives posted, which hold a region for a while. */
-		for (i = 0; i < 1000 && before && count_all(me) > before + 10; i++)
-			usleep(10000);
-		if (!before)
-			before = count_all(me);
-		CHECK(count_all(me) <= before + 10);
 	}
+	CHECK_IS(objects, team_count_all(me));
+	await_regions(me, &kept, 2);
+	exchange_run(me, &kept);
+	exchange_free(&kept);
+	CHECK_IS(0, team_count(me, IB_COLLQ_OBJECT_REGION));
 }
 
 TEST_F_TIMEOUT(life, leaves_nothing, LIMIT_S)
 {
 	EXPECT_EQ(0, team_run(3, nothing_left));
+}
+
+/* Rank 0 runs out of memory, a bit later each time, until it no longer does. */
+static void run_out_of_memory(struct team_member *me, uint32_t layout)
+{
+	const struct collq_alltoall_options options = {
+		.size = sizeof(options),
+		.layout = layout,
+		.packing = COLLQ_PACKING_CPU,
+	};
+	struct collq_request *request;
+	struct exchange kept;
+	struct blocks blocks;
+	bool failed = true;
+	uint32_t n, objects;
+	int err;
+
+	small_exchange(me, &kept, COLLQ_ALLTOALL_PAIRWISE);
+	CHECK(blocks_new(&blocks, me->rank, me->size, 50, false));
+	objects = team_count_all(me);
+	for (n = 0; failed; n++) {
+		CHECK_IS(0, collq_alltoall_init(me->comm[0], blocks.send, blocks.recv,
+						blocks.bytes, &options, &request));
+		if (me->rank == 0)
+			alloc_wrap_fail_after(n);
+		err = collq_init_wait(request, team_deadline());
+		if (me->rank == 0)
+			atomic_store(&me->team->ranks[0].word, alloc_wrap_stop());
+		team_meet(me);
+		failed = atomic_load(&me->team->ranks[0].word);
+		CHECK_IS(failed ? -ENOMEM : 0, err);
+		team_meet(me);
+		collq_request_free(request);
+		CHECK_IS(objects, team_count_all(me));
+	}
+	/* Not for want of anything to fail. */
+	CHECK(n > 40);
+	exchange_run(me, &kept);
+	await_regions(me, &kept, 2);
+	exchange_free(&kept);
+	blocks_free(&blocks);
+}
+
+static void memory_runs_out(struct team_member *me)
+{
+	run_out_of_memory(me, COLLQ_ALLTOALL_PAIRWISE);
+	run_out_of_memory(me, COLLQ_ALLTOALL_A);
+}
+
+TEST_F_TIMEOUT(life, init_survives_lack_of_memory, LIMIT_S)
+{
+	EXPECT_EQ(0, team_run(3, memory_runs_out));
 }
 
 /* Another rank's doing so may have been quicker. */
@@ -221,10 +288,11 @@ static void cancelled(struct team_member *me)
 		if (me->rank) {
 			exchange_fill(exchange);
 			CHECK_IS(0, collq_start(exchange->request, team_deadline()));
-			usleep(team_random(3000));
-			if (round % 4 < 2)
-				cancel(me, exchange->request);
 		}
+		team_meet(me);
+		usleep(team_random(3000));
+		if (me->rank && round % 4 < 2)
+			cancel(me, exchange->request);
 		team_meet(me);
 		CHECK_IS(0, collq_comm_reset(me->comm[0]));
 		if (me->rank && round % 4 >= 2)
@@ -265,6 +333,94 @@ static void moved(struct team_member *me)
 TEST_F_TIMEOUT(life, context_move_is_refused, LIMIT_S)
 {
 	EXPECT_EQ(0, team_run(2, moved));
+}
+
+/* Runs that wait for a rank are over when the others go on without it. */
+static void shrunk(struct team_member *me)
+{
+	uint32_t last = me->size - 1;
+	struct exchange old, new;
+	struct collq_comm *comm;
+	struct collq_oob oob;
+
+	exchange_new(me, 0, &old, 3000, COLLQ_ALLTOALL_E, COLLQ_PACKING_CPU, 2, false);
+	exchange_run(me, &old);
+	if (me->rank == last) {
+		exchange_free(&old);
+		return;
+	}
+	exchange_fill(&old);
+	CHECK_IS(0, collq_start(old.request, team_deadline()));
+	if (!me->rank)
+		atomic_fetch_or(&me->team->gone, 1U << last);
+	while (!atomic_load(&me->team->gone))
+		usleep(1000);
+	oob = team_oob(me, 0);
+	CHECK_IS(0, collq_comm_shrink(me->comm[0], me->rank, last, &oob, &comm));
+	CHECK(collq_wait(old.request, team_deadline()) < 0);
+	exchange_free(&old);
+	CHECK_IS(0, collq_comm_destroy(me->comm[0]));
+	me->comm[0] = comm;
+	me->size--;
+	exchange_new(me, 0, &new, 3000, COLLQ_ALLTOALL_E, COLLQ_PACKING_CPU, 2, false);
+	exchange_run(me, &new);
+	exchange_run(me, &new);
+	exchange_run(me, &new);
+	exchange_free(&new);
+}
+
+TEST_F_TIMEOUT(life, goes_on_without_a_rank, LIMIT_S)
+{
+	EXPECT_EQ(0, team_run(4, shrunk));
+}
+
+/* Nothing is written to the buffers any more. */
+static void check_quiet(struct team_member *me, const struct blocks *blocks)
+{
+	size_t i, bytes = blocks->nr * blocks->bytes;
+
+	memset(blocks->recv, 0x3c, bytes);
+	usleep(200000);
+	for (i = 0; i < bytes; i++)
+		CHECK_IS(0x3c, blocks->recv[i]);
+}
+
+static void killed(struct team_member *me, uint32_t layout)
+{
+	struct exchange exchange;
+	int i, err = 0;
+
+	exchange_new(me, 0, &exchange, 20000, layout, COLLQ_PACKING_SG, 2, false);
+	for (i = 0; i < 3; i++)
+		exchange_run(me, &exchange);
+	if (me->rank == me->size - 1) {
+		CHECK_IS(0, collq_start(exchange.request, team_deadline()));
+		usleep(team_random(2000));
+		raise(SIGKILL);
+	}
+	/* The run may have been over before. */
+	while (!err)
+		err = collq_start_wait(exchange.request, team_deadline());
+	CHECK(err != -ETIMEDOUT);
+	check_quiet(me, &exchange.blocks);
+	CHECK_IS(err, collq_start(exchange.request, 0));
+	exchange_free(&exchange);
+}
+
+static void killed_eager(struct team_member *me)
+{
+	killed(me, COLLQ_ALLTOALL_E);
+}
+
+static void killed_rendezvous(struct team_member *me)
+{
+	killed(me, COLLQ_ALLTOALL_PAIRWISE);
+}
+
+TEST_F_TIMEOUT(life, a_rank_is_killed, LIMIT_S)
+{
+	EXPECT_EQ(0, team_run_doomed(4, killed_eager, 1U << 3));
+	EXPECT_EQ(0, team_run_doomed(4, killed_rendezvous, 1U << 3));
 }
 
 /* Of a buffer that is unmapped, a start tells; another one mends it. */

@@ -342,6 +342,10 @@ TEST(environment_is_heeded)
 	EXPECT_EQ(COLLQ_BARRIER_K_NOMIAL, env.barrier_algorithm);
 	ASSERT_EQ(0, read_with("COLLQ_BARRIER_RADIX", "4", &env));
 	EXPECT_EQ(4, env.barrier_radix);
+	ASSERT_EQ(0, read_with("COLLQ_ALLTOALL_ALGORITHM", "E", &env));
+	EXPECT_EQ(COLLQ_ALLTOALL_E, env.alltoall_algorithm);
+	ASSERT_EQ(0, read_with("COLLQ_ALLTOALL_ALGORITHM", "pairwise", &env));
+	EXPECT_EQ(COLLQ_ALLTOALL_PAIRWISE, env.alltoall_algorithm);
 	ASSERT_EQ(0, read_with("COLLQ_RC_TIMEOUT", "0x12", &env));
 	EXPECT_EQ(18, env.rc_timeout);
 	ASSERT_EQ(0, read_with("COLLQ_RC_TIMEOUT", "", &env));
@@ -376,7 +380,7 @@ TEST(environment_is_checked)
 		{ "COLLQ_PROBE_INTERVAL", "9" }, { "COLLQ_PROBE_INTERVAL", "3600001" },
 		{ "COLLQ_RING_ENTRIES", "3" }, { "COLLQ_RING_ENTRIES", "0" },
 		{ "COLLQ_SPIN", "99999999999999999999" }, { "COLLQ_SPIN", " 1" },
-		{ "COLLQ_LOG_LEVEL", "loud" },
+		{ "COLLQ_LOG_LEVEL", "loud" }, { "COLLQ_ALLTOALL_ALGORITHM", "F" },
 	};
 	struct collq_env env;
 	size_t i;

@@ -11,7 +11,7 @@
 #define CANARY		0xc5
 #define RUBBISH		0x5a
 
-/* So far behind a multiple of the page size that no two of a rank's are alike. */
+/* Buffers begin up to twice this behind where the allocator would have them begin. */
 #define ODD		13
 
 static size_t bytes_of(const struct blocks *blocks)
@@ -35,7 +35,8 @@ static unsigned char *new_buffer(struct blocks *blocks, int which)
 	if (!blocks->memory[which])
 		return NULL;
 	memset(blocks->memory[which], CANARY, bytes);
-	return blocks->memory[which] + CANARY_BYTES + (which ? ODD : 0) + blocks->rank;
+	return blocks->memory[which] + CANARY_BYTES + (which ? ODD : 0) +
+	       blocks->rank % ODD;
 }
 
 bool blocks_new(struct blocks *blocks, uint32_t rank, uint32_t nr, uint64_t bytes, bool in_place)

@@ -111,7 +111,8 @@ int collq_close(struct collq_context *context);
  *
  * Return: 0; -EBUSY if an initialisation or a reset is under way, or @context has
  * objects that the caller has made with functions of raw.h, which can't be moved;
- * -EOPNOTSUPP if it has a request that moves data, which can't either, yet; else as collq_open(), or an error of what is made there.
+ * -EOPNOTSUPP if it has a request that moves data, which can't either, yet; else as
+ * collq_open(), or an error of what is made there.
  */
 int collq_context_move(struct collq_context *context, const char *device);
 
