@@ -345,12 +345,16 @@ static void shrunk(struct team_member *me)
 
 	exchange_new(me, 0, &old, 3000, COLLQ_ALLTOALL_E, COLLQ_PACKING_CPU, 2, false);
 	exchange_run(me, &old);
+	if (me->rank != last) {
+		exchange_fill(&old);
+		CHECK_IS(0, collq_start(old.request, team_deadline()));
+	}
+	/* Who starts when it's known that one has gone gets the error at once. */
+	team_meet(me);
 	if (me->rank == last) {
 		exchange_free(&old);
 		return;
 	}
-	exchange_fill(&old);
-	CHECK_IS(0, collq_start(old.request, team_deadline()));
 	if (!me->rank)
 		atomic_fetch_or(&me->team->gone, 1U << last);
 	while (!atomic_load(&me->team->gone))

@@ -571,4 +571,27 @@ TEST_F(data, left_behind)
 	EXPECT_EQ(0, raw_destroy(self->b.fd, self->to.region));
 }
 
+/* The same, on an endpoint that is destroyed: it lingers, and till then it may land. */
+TEST_F(data, left_behind_by_an_endpoint)
+{
+	const struct ib_collq_sge sge = { .length = 1000, .offset = 10 };
+	const struct ib_collq_task task = raw_recv_list(self->b.message_endpoint, 0, 1);
+	const struct raw_graph graph = {
+		.tasks = &task, .nr_tasks = 1, .sges = &sge, .nr_sges = 1, .nr_buffers = 1,
+	};
+	const int id = raw_data_graph_create(self->b.fd, &graph, NULL);
+	__u64 sequence;
+
+	/* So that there's something to linger for. */
+	ASSERT_EQ(0, check_transfer(&self->from, &sge, 1, &self->to, &sge, 1, 1));
+	ASSERT_EQ(0, submit_list(&self->to, id, &sequence));
+	EXPECT_EQ(0, result_of(&self->to, sequence));
+	EXPECT_EQ(0, raw_destroy(self->b.fd, id));
+	EXPECT_EQ(0, raw_destroy(self->b.fd, self->to.sends));
+	EXPECT_EQ(0, raw_destroy(self->b.fd, self->to.messages));
+	EXPECT_EQ(0, raw_destroy(self->b.fd, self->b.message_endpoint));
+	EXPECT_EQ(-EBUSY, raw_destroy(self->b.fd, self->to.region));
+	EXPECT_EQ(1, RAW_EVENTUALLY(!raw_destroy(self->b.fd, self->to.region)));
+}
+
 TEST_HARNESS_MAIN
