@@ -8,6 +8,7 @@
  * removed node had in it stays, unused.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "graph_internal.h"
@@ -81,68 +82,56 @@ static int add_list(struct collq_graph *graph, const struct ib_collq_sge *given,
 	return 0;
 }
 
-/* A SEND or RECV; the caller has seen to the channel. */
-static int add_message_node(struct collq_graph *graph, struct collq_graph_node_info *info,
-			    const struct ib_collq_sge *sges, uint32_t nr)
+static void count_message(struct collq_graph_message_channel *channel,
+			  const struct collq_graph_node_info *info)
 {
+	bool send = info->opcode == IB_COLLQ_TASK_SEND;
+	uint32_t *longest = send ? &channel->max_send_sge : &channel->max_recv_sge;
+
+	(*(send ? &channel->sends : &channel->recvs))++;
+	if (*longest < info->nr_sges)
+		*longest = info->nr_sges;
+}
+
+static int add_message(struct collq_graph *graph, uint32_t opcode, int message,
+		       const struct ib_collq_sge *sges, uint32_t nr, uint32_t label)
+{
+	struct collq_graph_node_info info = {
+		.opcode = opcode,
+		.channel = -1,
+		.message = message,
+		.label = label,
+	};
 	uint32_t first;
 	int node, err;
 
 	if (graph->error)
 		return graph->error;
-	if (!collq_graph_is_index(info->message, graph->nr_messages))
+	if (!collq_graph_is_index(message, graph->nr_messages))
 		return -EINVAL;
-	err = check_list(sges, nr, &info->bytes);
+	err = check_list(sges, nr, &info.bytes);
 	if (!err)
-		err = add_list(graph, sges, nr, &first, &info->nr_sges);
+		err = add_list(graph, sges, nr, &first, &info.nr_sges);
 	if (err)
 		return err;
-	node = collq_graph_add_in_order(graph, info);
-	if (node >= 0)
+	node = collq_graph_add_in_order(graph, &info);
+	if (node >= 0) {
 		graph->nodes[node].sge_first = first;
+		count_message(&graph->messages[message], &info);
+	}
 	return node;
 }
 
 int collq_graph_send_data(struct collq_graph *graph, int message,
 			  const struct ib_collq_sge *sges, uint32_t nr, uint32_t label)
 {
-	struct collq_graph_node_info info = {
-		.opcode = IB_COLLQ_TASK_SEND,
-		.channel = -1,
-		.message = message,
-		.label = label,
-	};
-	int node = add_message_node(graph, &info, sges, nr);
-
-	if (node >= 0) {
-		struct collq_graph_message_channel *channel = &graph->messages[message];
-
-		channel->sends++;
-		if (channel->max_send_sge < info.nr_sges)
-			channel->max_send_sge = info.nr_sges;
-	}
-	return node;
+	return add_message(graph, IB_COLLQ_TASK_SEND, message, sges, nr, label);
 }
 
 int collq_graph_recv_data(struct collq_graph *graph, int message,
 			  const struct ib_collq_sge *sges, uint32_t nr, uint32_t label)
 {
-	struct collq_graph_node_info info = {
-		.opcode = IB_COLLQ_TASK_RECV,
-		.channel = -1,
-		.message = message,
-		.label = label,
-	};
-	int node = add_message_node(graph, &info, sges, nr);
-
-	if (node >= 0) {
-		struct collq_graph_message_channel *channel = &graph->messages[message];
-
-		channel->recvs++;
-		if (channel->max_recv_sge < info.nr_sges)
-			channel->max_recv_sge = info.nr_sges;
-	}
-	return node;
+	return add_message(graph, IB_COLLQ_TASK_RECV, message, sges, nr, label);
 }
 
 static int add_wait(struct collq_graph *graph, int message, uint32_t source,

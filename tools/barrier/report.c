@@ -3,18 +3,17 @@
  * Results, as a table or as JSON. What could not be witnessed is shown as such
  * and never guessed: "-" in the table, null in JSON.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 
 #include <collq/collq.h>
 
+#include "json_rows.h"
 #include "report.h"
 #include "table.h"
 
 #define NR_COLUMNS		9
-#define JSON_DIGITS		10
 
 int report_table(FILE *out, const struct result *results, unsigned int nr)
 {
@@ -64,38 +63,14 @@ static json_t *json_result(const struct result *result)
 			 "p99", number_or_null(result->latency.p99));
 }
 
-/* Only where there are any. */
-static int add_hosts(json_t *row, const struct options *options)
-{
-	json_t *hosts;
-	uint32_t i;
-
-	if (!options->nr_hosts)
-		return 0;
-	hosts = json_array();
-	for (i = 0; i < options->nr_hosts; i++) {
-		if (json_array_append_new(hosts, json_string(options->hosts[i])))
-			break;
-	}
-	return json_object_set_new(row, "hosts", hosts) || i < options->nr_hosts;
-}
-
 int report_json(FILE *out, const struct options *options, const struct result *results,
 		unsigned int nr)
 {
-	json_t *array = json_array();
-	int rc = array ? 0 : -ENOMEM;
+	json_t *rows = json_array();
 	unsigned int row;
+	int err = 0;
 
-	for (row = 0; row < nr && !rc; row++) {
-		json_t *object = json_result(&results[row]);
-
-		if (add_hosts(object, options) || json_array_append_new(array, object))
-			rc = -ENOMEM;
-	}
-	if (!rc && (json_dumpf(array, out, JSON_INDENT(2) | JSON_REAL_PRECISION(JSON_DIGITS)) ||
-		    fputc('\n', out) == EOF || fflush(out) == EOF))
-		rc = -EIO;
-	json_decref(array);
-	return rc;
+	for (row = 0; row < nr && !err; row++)
+		err = json_rows_add(rows, json_result(&results[row]), options);
+	return json_rows_print(rows, err, out);
 }
