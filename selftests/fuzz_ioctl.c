@@ -27,7 +27,10 @@
 #include "fuzz.h"
 #include "usage.h"
 
-/* Areas lie in the middle of nothing: a pointer with a bit too many leads nowhere. */
+/*
+ * Areas, and memory for regions, lie in the middle of nothing: a pointer with a bit
+ * too many leads nowhere.
+ */
 #define NOWHERE		0x200000000000UL
 #define NOWHERE_SIZE	(1UL << 36)
 #define NOWHERE_STEP	(1UL << 30)
@@ -178,10 +181,6 @@ static bool fuzz_prepare(void)
 	sigaction(SIGUSR2, &action, NULL);
 	setrlimit(RLIMIT_NOFILE, &files);
 	fuzz.eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	fuzz.data = mmap(NULL, FUZZ_AREA, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (fuzz.data == MAP_FAILED)
-		return false;
 	fuzz.memory = memfd_create("fuzz", MFD_CLOEXEC);
 	if (fuzz.eventfd < 0 || fuzz.memory < 0 ||
 	    ftruncate(fuzz.memory, FUZZ_THREADS * FUZZ_AREA) ||
@@ -190,6 +189,10 @@ static bool fuzz_prepare(void)
 		perror("fuzz_ioctl");
 		return false;
 	}
+	fuzz.data = (char *)NOWHERE + FUZZ_THREADS * NOWHERE_STEP;
+	if (mmap(fuzz.data, FUZZ_AREA, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != fuzz.data)
+		return false;
 	for (i = 0; i < FUZZ_CONTEXTS; i++) {
 		fuzz.context[i].fd = -1;
 		err = err ? err : fuzz_context_open(&fuzz, &fuzz.context[i]);
