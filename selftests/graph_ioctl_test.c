@@ -348,8 +348,11 @@ TEST_F(graph, names_its_objects)
 	EXPECT_EQ(0, raw_destroy(self->fd, MESSAGE_ENDPOINT));
 }
 
-/* Objects of all kinds share one limit, and going makes room. */
-TEST_F(graph, number_of_objects)
+/*
+ * Objects of all kinds share one limit, and going makes room. More than 30 s where a
+ * kernel checks each access.
+ */
+TEST_F_TIMEOUT(graph, number_of_objects, 300)
 {
 	const struct ib_collq_task task = raw_wait_for(COUNTER, 1);
 	struct ib_collq_counter_create create[512];
