@@ -2,8 +2,9 @@
 /*
  * See blocks.h.
  */
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "blocks.h"
 
@@ -11,7 +12,7 @@
 #define CANARY		0xc5
 #define RUBBISH		0x5a
 
-/* Buffers begin up to twice this behind where the allocator would have them begin. */
+/* Buffers end up to twice this before where they could. */
 #define ODD		13
 
 static size_t bytes_of(const struct blocks *blocks)
@@ -27,30 +28,57 @@ static unsigned char byte_of(uint32_t from, uint32_t to, uint32_t run, uint64_t 
 	return (seed >> 24) + i * 167 + (i >> 8) * 59;
 }
 
-static unsigned char *new_buffer(struct blocks *blocks, int which)
+static void pages_free(const struct blocks_pages *pages)
 {
-	size_t bytes = bytes_of(blocks) + 2 * CANARY_BYTES + 2 * ODD;
+	size_t page = sysconf(_SC_PAGESIZE);
 
-	blocks->memory[which] = malloc(bytes);
-	if (!blocks->memory[which])
+	if (pages->start)
+		munmap(pages->start - page, pages->bytes + 2 * page);
+}
+
+/* Whole pages, filled with canaries, between two that can't be touched. */
+static bool pages_new(struct blocks_pages *pages, size_t bytes)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	unsigned char *memory;
+
+	bytes = (bytes + page - 1) / page * page;
+	memory = mmap(NULL, bytes + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		return false;
+	if (mprotect(memory + page, bytes, PROT_READ | PROT_WRITE)) {
+		munmap(memory, bytes + 2 * page);
+		return false;
+	}
+	pages->start = memory + page;
+	pages->bytes = bytes;
+	memset(pages->start, CANARY, bytes);
+	return true;
+}
+
+/* The smaller @odd, the nearer its end is to the page behind. */
+static unsigned char *new_buffer(struct blocks *blocks, struct blocks_pages *pages, size_t odd)
+{
+	if (!pages_new(pages, bytes_of(blocks) + 2 * CANARY_BYTES + 2 * ODD))
 		return NULL;
-	memset(blocks->memory[which], CANARY, bytes);
-	return blocks->memory[which] + CANARY_BYTES + (which ? ODD : 0) +
-	       blocks->rank % ODD;
+	return pages->start + pages->bytes - CANARY_BYTES - odd - bytes_of(blocks);
 }
 
 bool blocks_new(struct blocks *blocks, uint32_t rank, uint32_t nr, uint64_t bytes, bool in_place)
 {
+	size_t odd = rank % ODD;
+
 	*blocks = (struct blocks){ .rank = rank, .nr = nr, .bytes = bytes, .in_place = in_place };
-	blocks->recv = new_buffer(blocks, 1);
-	blocks->send = in_place ? blocks->recv : new_buffer(blocks, 0);
+	blocks->recv = new_buffer(blocks, &blocks->recv_pages, odd);
+	blocks->send = in_place ? blocks->recv :
+				  new_buffer(blocks, &blocks->send_pages, ODD + odd);
 	return blocks->send && blocks->recv;
 }
 
 void blocks_free(struct blocks *blocks)
 {
-	free(blocks->memory[0]);
-	free(blocks->memory[1]);
+	pages_free(&blocks->send_pages);
+	pages_free(&blocks->recv_pages);
 }
 
 void blocks_fill(struct blocks *blocks, uint32_t run)
@@ -65,14 +93,17 @@ void blocks_fill(struct blocks *blocks, uint32_t run)
 			blocks->send[to * blocks->bytes + i] = byte_of(blocks->rank, to, run, i);
 }
 
-static uint64_t count_wrong_canaries(const struct blocks *blocks, const unsigned char *buffer)
+static uint64_t count_wrong_canaries(const struct blocks *blocks,
+				     const struct blocks_pages *pages,
+				     const unsigned char *buffer)
 {
-	const unsigned char *end = buffer + bytes_of(blocks);
+	const unsigned char *end = pages->start + pages->bytes, *at;
 	uint64_t nr = 0;
-	uint32_t i;
 
-	for (i = 0; i < CANARY_BYTES; i++)
-		nr += (buffer[-1 - (int)i] != CANARY) + (end[i] != CANARY);
+	for (at = pages->start; at < buffer; at++)
+		nr += *at != CANARY;
+	for (at = buffer + bytes_of(blocks); at < end; at++)
+		nr += *at != CANARY;
 	return nr;
 }
 
@@ -92,12 +123,12 @@ static uint64_t count_wrong_block(const struct blocks *blocks, uint32_t other, u
 
 uint64_t blocks_count_wrong(const struct blocks *blocks, uint32_t run, uint32_t *from)
 {
-	uint64_t nr = count_wrong_canaries(blocks, blocks->recv), wrong;
+	uint64_t nr = count_wrong_canaries(blocks, &blocks->recv_pages, blocks->recv), wrong;
 	uint32_t other;
 
 	*from = blocks->rank;
 	if (!blocks->in_place)
-		nr += count_wrong_canaries(blocks, blocks->send);
+		nr += count_wrong_canaries(blocks, &blocks->send_pages, blocks->send);
 	for (other = 0; other < blocks->nr; other++) {
 		wrong = count_wrong_block(blocks, other, run);
 		if (wrong && !nr)

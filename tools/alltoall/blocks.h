@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Buffers of an all-to-all whose every byte is known: of which rank, for which rank and
- * in which run it was sent. Around them lie canaries.
+ * in which run it was sent. Around them lie canaries, and around those pages that nobody
+ * may touch.
  */
 #ifndef ALLTOALL_BLOCKS_H
 #define ALLTOALL_BLOCKS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* The pages that a buffer lies in, without those around them; NULL for none */
+struct blocks_pages {
+	unsigned char *start;
+	size_t bytes;
+};
 
 struct blocks {
 	uint32_t rank, nr;
 	uint64_t bytes;			/* of a block */
 	bool in_place;			/* @send is @recv */
 	unsigned char *send, *recv;
-	unsigned char *memory[2];
+	struct blocks_pages send_pages, recv_pages;
 };
 
 /* Buffers at odd addresses; false: out of memory. */
