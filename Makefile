@@ -55,11 +55,12 @@ tools: lib
 selftests: lib
 	+$(MAKE) -C selftests KSFT_DIR=$(KSFT_DIR)
 
-# make runs itself again after deps, since what KDIR is may have changed.
+# make runs itself again after deps, since what KDIR is may have changed. What is shown
+# goes through the device.
 run:
 	@tools/deps
 	+@$(MAKE) --no-print-directory all
-	tools/vm -- collq-barrier --demo
+	COLLQ_TLS=rc tools/vm -- 'collq-barrier --demo && collq-alltoall --demo'
 
 check:
 	@tools/deps
@@ -131,7 +132,8 @@ clean:
 
 help:
 	@echo 'make            module, library and tools'
-	@echo 'make run        install what is missing, build, and show barriers in a VM'
+	@echo 'make run        install what is missing, build, and show barriers and'
+	@echo '                all-to-alls in a VM'
 	@echo 'make check      install what is missing, build, and run all tests; some of them'
 	@echo '                on a debug kernel, too'
 	@echo 'make check-long all tests for the VM on the debug kernel, on that which finds data'

@@ -33,6 +33,7 @@ const char *packing_name(uint32_t packing);
 /* Places in struct rank_state.tally, each in one start of the rank but the last */
 enum {
 	TALLY_COPIED,		/* bytes, without the rank's own block */
+	TALLY_TO_COPY,		/* the same by the graph */
 	TALLY_MESSAGES,		/* signals too */
 	TALLY_SGES,
 	TALLY_LAYOUT,		/* what it is done with */
@@ -46,7 +47,8 @@ struct result {
 	uint32_t packing;
 	uint64_t iterations;
 	uint64_t wrong_bytes;
-	uint64_t copied;
+	uint64_t copied;		/* as the module counts it, and by the graphs */
+	uint64_t to_copy;
 	uint64_t messages;
 	uint64_t sges;
 	struct latency latency;
@@ -54,13 +56,16 @@ struct result {
 
 enum row_end {
 	ROW_GOOD,
-	ROW_BAD,	/* wrong bytes */
+	ROW_BAD,	/* wrong bytes, or a wrong number of them copied */
 	ROW_FAILED,	/* no result */
 };
 
 /* @options are those of the row. Tells the user what goes wrong. */
 enum row_end row_run(const struct options *options, uint32_t ranks, uint32_t layout,
 		     const char *title, struct result *result);
+
+/* Instead of rows that were asked for; prints what comes out. */
+enum row_end demo_run(const struct wanted *wanted);
 
 /* 0, or -errno if it couldn't be written */
 int report_table(FILE *out, const struct result *results, unsigned int nr);

@@ -5,7 +5,7 @@
  * Checks from outside that every byte arrives where it should, and tells what each
  * layout and packing costs: bytes copied by the CPU, messages, entries of lists, time.
  *
- *	main -> row -> crew -> (fork) rank -> libcollq
+ *	main -> (demo) -> row -> crew -> (fork) rank -> libcollq
  *	           \-> report
  *
  * The crew is that of collq-barrier, and so are the workers on other hosts.
@@ -50,35 +50,43 @@ static enum row_end run_row(const struct wanted *wanted, unsigned int i, struct 
 }
 
 /* Rows that were done are worth showing even if a later one failed. */
-int main(int argc, char **argv)
+static enum row_end run_rows(const struct wanted *wanted)
 {
+	struct result *results = calloc(count_rows(wanted), sizeof(*results));
 	enum row_end worst = ROW_GOOD, end;
-	struct wanted wanted;
-	struct result *results;
 	unsigned int i;
 	int rc;
 
-	if (argc == 2 && !strcmp(argv[1], WORKER_OPTION))
-		return worker_main();
-	wanted_parse(&wanted, argc, argv);
-	results = calloc(count_rows(&wanted), sizeof(*results));
 	if (!results) {
 		perror(tool_name);
-		return EXIT_FAILURE;
+		return ROW_FAILED;
 	}
-	crew_block_signals();
-	fprintf(stderr, "%s: seed %" PRIu32 "\n", tool_name, wanted.common.seed);
-
-	for (i = 0; i < count_rows(&wanted) && worst != ROW_FAILED; i++) {
-		end = run_row(&wanted, i, &results[i]);
+	for (i = 0; i < count_rows(wanted) && worst != ROW_FAILED; i++) {
+		end = run_row(wanted, i, &results[i]);
 		if (end > worst)
 			worst = end;
 	}
 	i -= worst == ROW_FAILED;
-	rc = wanted.common.json ? report_json(stdout, &wanted.common, results, i) :
+	rc = wanted->common.json ? report_json(stdout, &wanted->common, results, i) :
 	     i ? report_table(stdout, results, i) : 0;
-	if (rc)
+	if (rc) {
 		complain("can't print the results: %s", strerror(-rc));
+		worst = ROW_FAILED;
+	}
 	free(results);
-	return worst == ROW_GOOD && !rc ? EXIT_SUCCESS : EXIT_FAILURE;
+	return worst;
+}
+
+int main(int argc, char **argv)
+{
+	struct wanted wanted;
+	enum row_end end;
+
+	if (argc == 2 && !strcmp(argv[1], WORKER_OPTION))
+		return worker_main();
+	wanted_parse(&wanted, argc, argv);
+	crew_block_signals();
+	fprintf(stderr, "%s: seed %" PRIu32 "\n", tool_name, wanted.common.seed);
+	end = wanted.common.demo ? demo_run(&wanted) : run_rows(&wanted);
+	return end == ROW_GOOD ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -27,6 +27,10 @@ static const char usage[] =
 "  --hosts all|NAME,... other hosts as well: ranks are dealt in blocks over those named,\n"
 "                       and started there by collq-agent; all: those in tools/vm --hosts\n"
 "  --json               print JSON instead of a table\n"
+"  --demo               every layout and packing for 2, 4, 7, 8 and 16 ranks, with 8, 16,\n"
+"                       1024 and 65536 bytes, 3 times each, unless --ranks, --bytes or\n"
+"                       --iterations say otherwise; how much less the CPU copies with\n"
+"                       lists; and that two blocks which were swapped are found\n"
 "  --seed S             seed of the random delays (differs from run to run)\n"
 "  --timeout SECONDS    give up if no rank gets on for so long (60)\n"
 "  --swap RANK          swap two blocks in this rank's graph, to test the checker\n"
@@ -45,6 +49,7 @@ enum option_value {
 	OPTION_DEVICE,
 	OPTION_HOSTS,
 	OPTION_JSON,
+	OPTION_DEMO,
 	OPTION_SEED,
 	OPTION_TIMEOUT,
 	OPTION_SWAP,
@@ -62,6 +67,7 @@ static const struct option long_options[] = {
 	{ "device",		required_argument,	NULL, OPTION_DEVICE },
 	{ "hosts",		required_argument,	NULL, OPTION_HOSTS },
 	{ "json",		no_argument,		NULL, OPTION_JSON },
+	{ "demo",		no_argument,		NULL, OPTION_DEMO },
 	{ "seed",		required_argument,	NULL, OPTION_SEED },
 	{ "timeout",		required_argument,	NULL, OPTION_TIMEOUT },
 	{ "swap",		required_argument,	NULL, OPTION_SWAP },
@@ -187,6 +193,9 @@ static void parse_option(struct wanted *wanted, int option)
 	case OPTION_JSON:
 		options->json = true;
 		break;
+	case OPTION_DEMO:
+		options->demo = true;
+		break;
 	case OPTION_SEED:
 		options->seed = parse_number("--seed", optarg, 0, UINT32_MAX);
 		break;
@@ -207,14 +216,28 @@ static void parse_option(struct wanted *wanted, int option)
 	}
 }
 
+/* It shows all that these choose from, in a table of its own. */
+static void check_demo(const struct wanted *wanted)
+{
+	const struct options *options = &wanted->common;
+
+	if (options->demo && (options->nr_algorithms || wanted->nr_packings || options->json ||
+			      options->nr_hosts || options->drop_wait != NO_RANK))
+		usage_error("--demo: not with --layout, --packing, --hosts, --json, --swap");
+}
+
 static void set_defaults(struct wanted *wanted)
 {
-	char ranks[] = "2", bytes[] = "64";
+	char demo_ranks[] = "2,4,7,8,16", ranks[] = "2";
+	char demo_bytes[] = "8,16,1024,65536", bytes[] = "64";
+	bool demo = wanted->common.demo;
 
 	if (!wanted->common.nr_ranks)
-		parse_ranks(&wanted->common, ranks);
+		parse_ranks(&wanted->common, demo ? demo_ranks : ranks);
 	if (!wanted->nr_bytes)
-		parse_bytes(wanted, bytes);
+		parse_bytes(wanted, demo ? demo_bytes : bytes);
+	if (!wanted->common.iterations)
+		wanted->common.iterations = demo ? 3 : 100;
 	if (!wanted->common.nr_algorithms)
 		add_layout(&wanted->common, COLLQ_ALLTOALL_AUTO);
 	if (!wanted->nr_packings)
@@ -246,7 +269,6 @@ void wanted_parse(struct wanted *wanted, int argc, char **argv)
 	int option;
 
 	*wanted = (struct wanted) {
-		.common.iterations = 100,
 		.common.communicators = 1,
 		.common.drop_wait = NO_RANK,
 		.common.timeout = DEFAULT_TIMEOUT,
@@ -256,6 +278,7 @@ void wanted_parse(struct wanted *wanted, int argc, char **argv)
 		parse_option(wanted, option);
 	if (optind < argc)
 		usage_error("unexpected argument '%s'", argv[optind]);
+	check_demo(wanted);
 	set_defaults(wanted);
 	check_swap(wanted);
 }

@@ -43,7 +43,7 @@ struct member {
 /* Verified and timed, and one more before those that are timed */
 uint64_t rank_steps(const struct options *options)
 {
-	return 2 * options->iterations + 1;
+	return options->demo ? options->iterations : 2 * options->iterations + 1;
 }
 
 static _Noreturn __attribute__((format(printf, 3, 4)))
@@ -276,7 +276,7 @@ static void read_queue(struct member *me, struct ib_collq_queue_info *info)
 static void tally(struct member *me, const struct ib_collq_queue_info *before)
 {
 	struct collq_graph_totals totals = { .size = sizeof(totals) };
-	uint64_t runs = me->options->iterations + 1, *to = me->state->tally;
+	uint64_t runs = rank_steps(me->options), *to = me->state->tally;
 	struct ib_collq_queue_info after;
 
 	read_queue(me, &after);
@@ -284,6 +284,7 @@ static void tally(struct member *me, const struct ib_collq_queue_info *before)
 	to[TALLY_COPIED] = (after.copied - before->copied) / runs;
 	if (to[TALLY_COPIED])
 		to[TALLY_COPIED] -= me->blocks.bytes;
+	to[TALLY_TO_COPY] = totals.copied_bytes - me->blocks.bytes;
 	to[TALLY_SGES] = (after.sges - before->sges) / runs;
 	to[TALLY_MESSAGES] = totals.sends + totals.signals;
 }
@@ -293,10 +294,8 @@ static void measure(struct member *me)
 {
 	uint64_t *latency_ns = shared_latencies(me->shared, me->rank);
 	uint64_t nr = me->options->iterations, i, last, now;
-	struct ib_collq_queue_info before;
 
 	memset(latency_ns, 0xff, nr * sizeof(*latency_ns));
-	read_queue(me, &before);
 	blocks_fill(&me->blocks, nr);
 	run(me);
 	last = now_ns();
@@ -306,7 +305,6 @@ static void measure(struct member *me)
 		latency_ns[i] = now - last;
 		last = now;
 	}
-	tally(me, &before);
 	check(me, nr);
 }
 
@@ -334,12 +332,16 @@ void rank_main(const struct options *options, struct shared *shared, uint32_t al
 		.nr = shared->nr_ranks,
 		.random = { options->seed, options->seed >> 16, number },
 	};
+	struct ib_collq_queue_info before;
 
 	set_up(&me, algorithm);
+	read_queue(&me, &before);
 	gate_pass(shared, me.state, PHASE_CONNECTED);
 	verify(&me);
 	gate_pass(shared, me.state, PHASE_VERIFIED);
-	measure(&me);
+	if (!options->demo)
+		measure(&me);
+	tally(&me, &before);
 	gate_pass(shared, me.state, PHASE_FINISHED);
 	take_down(&me);
 	_exit(0);
