@@ -378,17 +378,6 @@ TEST_F_TIMEOUT(life, goes_on_without_a_rank, LIMIT_S)
 	EXPECT_EQ(0, team_run(4, shrunk));
 }
 
-/* Nothing is written to the buffers any more. */
-static void check_quiet(struct team_member *me, const struct blocks *blocks)
-{
-	size_t i, bytes = blocks->nr * blocks->bytes;
-
-	memset(blocks->recv, 0x3c, bytes);
-	usleep(200000);
-	for (i = 0; i < bytes; i++)
-		CHECK_IS(0x3c, blocks->recv[i]);
-}
-
 static void killed(struct team_member *me, uint32_t layout)
 {
 	struct exchange exchange;
@@ -406,7 +395,9 @@ static void killed(struct team_member *me, uint32_t layout)
 	while (!err)
 		err = collq_start_wait(exchange.request, team_deadline());
 	CHECK(err != -ETIMEDOUT);
-	check_quiet(me, &exchange.blocks);
+	exchange_mark(&exchange);
+	usleep(200000);
+	exchange_check_mark(me, &exchange);
 	CHECK_IS(err, collq_start(exchange.request, 0));
 	exchange_free(&exchange);
 }

@@ -105,11 +105,8 @@ static void back_to_back(struct team_member *me)
 
 	for (i = 0; i < sizeof(how) / sizeof(how[0]); i++) {
 		exchange_new(me, 0, &exchange, 24, how[i][0], how[i][1], 2, false);
-		for (run = 0; run < 1000; run++) {
-			if (!team_random(8))
-				usleep(team_random(200));
-			exchange_run(me, &exchange);
-		}
+		for (run = 0; run < 1000; run++)
+			exchange_run_at_leisure(me, &exchange);
 		exchange_free(&exchange);
 	}
 }
@@ -119,22 +116,30 @@ TEST_F_TIMEOUT(alltoall, a_thousand_starts_with_random_delays, LIMIT_S)
 	EXPECT_EQ(0, team_run(4, back_to_back));
 }
 
-/* What is in flight at once: two all-to-alls, an allreduce and a barrier */
+/*
+ * What is in flight at once: two all-to-alls, an allreduce and a barrier of one
+ * communicator. @runs: how many of each have been started
+ */
 enum { EAGER, RENDEZVOUS, ALLREDUCE, BARRIER, NR_KINDS };
+
+#define NUMBERS		9
+#define FLIGHTS		300
 
 struct flight {
 	struct exchange exchanges[2];
-	int64_t own[9], sums[9];
+	int64_t own[NUMBERS], sums[NUMBERS];
 	struct collq_request *requests[NR_KINDS];
+	int64_t runs[NR_KINDS];
 };
 
 static void prepare_flight(struct team_member *me, struct flight *flight)
 {
+	*flight = (struct flight) {};
 	exchange_new(me, 0, &flight->exchanges[EAGER], 100, COLLQ_ALLTOALL_E, COLLQ_PACKING_CPU,
 		     2, false);
 	exchange_new(me, 0, &flight->exchanges[RENDEZVOUS], 3000, COLLQ_ALLTOALL_PAIRWISE, 0, 0,
 		     true);
-	CHECK_IS(0, collq_allreduce_init(me->comm[0], flight->own, flight->sums, 9,
+	CHECK_IS(0, collq_allreduce_init(me->comm[0], flight->own, flight->sums, NUMBERS,
 					 IB_COLLQ_CALC_ADD, IB_COLLQ_TYPE_S64,
 					 &flight->requests[ALLREDUCE]));
 	CHECK_IS(0, collq_init_wait(flight->requests[ALLREDUCE], team_deadline()));
@@ -143,64 +148,102 @@ static void prepare_flight(struct team_member *me, struct flight *flight)
 	flight->requests[BARRIER] = team_barrier(me, 0, COLLQ_BARRIER_AUTO, 0);
 }
 
-static void start_all(struct team_member *me, struct flight *flight, int64_t run)
+static void end_flight(struct flight *flight)
 {
-	uint32_t order[NR_KINDS], i, j;
+	exchange_free(&flight->exchanges[EAGER]);
+	exchange_free(&flight->exchanges[RENDEZVOUS]);
+	collq_request_free(flight->requests[ALLREDUCE]);
+	collq_request_free(flight->requests[BARRIER]);
+}
 
-	for (i = 0; i < 9; i++) {
+static void start_one(struct team_member *me, struct flight *flight, uint32_t which)
+{
+	int64_t run = flight->runs[which]++;
+	uint32_t i;
+
+	for (i = 0; which == ALLREDUCE && i < NUMBERS; i++) {
 		flight->own[i] = (run + i) * (me->rank + 1);
 		flight->sums[i] = -1;
 	}
-	exchange_fill(&flight->exchanges[EAGER]);
-	exchange_fill(&flight->exchanges[RENDEZVOUS]);
-	team_enter(me, 0);
+	if (which == BARRIER)
+		team_enter(me, 0);
+	else if (which != ALLREDUCE)
+		exchange_fill(&flight->exchanges[which]);
+	exchange_sleep();
+	CHECK_IS(0, collq_start(flight->requests[which], team_deadline()));
+}
+
+static void start_all(struct team_member *me, struct flight *flight)
+{
+	uint32_t order[NR_KINDS], i, j;
+
 	for (i = 0; i < NR_KINDS; i++) {
 		j = team_random(i + 1);
 		order[i] = order[j];
 		order[j] = i;
 	}
 	for (i = 0; i < NR_KINDS; i++)
-		CHECK_IS(0, collq_start(flight->requests[order[i]], team_deadline()));
+		start_one(me, flight, order[i]);
 }
 
-static void check_one(struct team_member *me, struct flight *flight, uint32_t which, int64_t run)
+/* Waits for one of them, whichever it is, and looks at what has come. */
+static uint32_t check_one(struct team_member *me, struct flight *flight)
 {
 	int64_t all = (int64_t)me->size * (me->size + 1) / 2;
-	uint32_t i;
+	uint32_t which, i;
 
+	CHECK_IS(0, collq_waitany(flight->requests, NR_KINDS, &which, team_deadline()));
+	exchange_sleep();
 	if (which == BARRIER)
 		team_check_left(me, 0);
 	else if (which != ALLREDUCE)
 		exchange_check(me, &flight->exchanges[which]);
-	for (i = 0; which == ALLREDUCE && i < 9; i++)
-		CHECK_IS((run + i) * all, flight->sums[i]);
+	for (i = 0; which == ALLREDUCE && i < NUMBERS; i++)
+		CHECK_IS((flight->runs[ALLREDUCE] - 1 + i) * all, flight->sums[i]);
+	return which;
 }
 
 static void fly(struct team_member *me)
 {
 	struct flight flight;
-	uint32_t which, i;
-	int64_t run;
+	uint32_t run, i;
 
 	prepare_flight(me, &flight);
-	for (run = 0; run < 200; run++) {
-		start_all(me, &flight, run);
-		for (i = 0; i < NR_KINDS; i++) {
-			CHECK_IS(0, collq_waitany(flight.requests, NR_KINDS, &which,
-						  team_deadline()));
-			check_one(me, &flight, which, run);
-		}
+	for (run = 0; run < FLIGHTS; run++) {
+		start_all(me, &flight);
+		for (i = 0; i < NR_KINDS; i++)
+			check_one(me, &flight);
 	}
-	exchange_free(&flight.exchanges[EAGER]);
-	exchange_free(&flight.exchanges[RENDEZVOUS]);
-	collq_request_free(flight.requests[ALLREDUCE]);
-	collq_request_free(flight.requests[BARRIER]);
+	end_flight(&flight);
 }
 
 TEST_F_TIMEOUT(alltoall, many_in_flight_in_different_orders, LIMIT_S)
 {
 	EXPECT_EQ(0, team_run(2, fly));
 	EXPECT_EQ(0, team_run(5, fly));
+}
+
+/* Each begins its next run as soon as its last one has been looked at. */
+static void drift(struct team_member *me)
+{
+	uint32_t which, left = NR_KINDS;
+	struct flight flight;
+
+	prepare_flight(me, &flight);
+	start_all(me, &flight);
+	while (left) {
+		which = check_one(me, &flight);
+		if (flight.runs[which] < FLIGHTS)
+			start_one(me, &flight, which);
+		else
+			left--;
+	}
+	end_flight(&flight);
+}
+
+TEST_F_TIMEOUT(alltoall, many_in_flight_each_at_its_own_pace, LIMIT_S)
+{
+	EXPECT_EQ(0, team_run(4, drift));
 }
 
 TEST_HARNESS_MAIN

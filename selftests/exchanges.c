@@ -2,25 +2,40 @@
 /*
  * See exchanges.h.
  */
+#include <string.h>
+#include <unistd.h>
+
 #include "exchanges.h"
+
+#define MAX_SLEEP_US	400
+#define MARK		0x3c
+
+void exchange_new_among(struct team_member *me, uint32_t comm, uint32_t rank, uint32_t nr,
+			struct exchange *exchange, const struct exchange_kind *kind)
+{
+	const struct collq_alltoall_options options = {
+		.size = sizeof(options),
+		.layout = kind->layout,
+		.packing = kind->packing,
+		.radix = kind->radix,
+	};
+	struct blocks *blocks = &exchange->blocks;
+
+	exchange->run = 0;
+	CHECK(blocks_new(blocks, rank, nr, kind->bytes, kind->in_place));
+	CHECK_IS(0, collq_alltoall_init(me->comm[comm],
+					kind->in_place ? COLLQ_IN_PLACE : blocks->send,
+					blocks->recv, kind->bytes, &options, &exchange->request));
+	CHECK_IS(0, collq_init_wait(exchange->request, team_deadline()));
+}
 
 void exchange_new(struct team_member *me, uint32_t comm, struct exchange *exchange,
 		  uint64_t bytes, uint32_t layout, uint32_t packing, uint32_t radix,
 		  bool in_place)
 {
-	const struct collq_alltoall_options options = {
-		.size = sizeof(options),
-		.layout = layout,
-		.packing = packing,
-		.radix = radix,
-	};
-	struct blocks *blocks = &exchange->blocks;
+	const struct exchange_kind kind = { bytes, layout, packing, radix, in_place };
 
-	exchange->run = 0;
-	CHECK(blocks_new(blocks, me->rank, me->size, bytes, in_place));
-	CHECK_IS(0, collq_alltoall_init(me->comm[comm], in_place ? COLLQ_IN_PLACE : blocks->send,
-					blocks->recv, bytes, &options, &exchange->request));
-	CHECK_IS(0, collq_init_wait(exchange->request, team_deadline()));
+	exchange_new_among(me, comm, me->rank, me->size, exchange, &kind);
 }
 
 void exchange_free(struct exchange *exchange)
@@ -46,4 +61,38 @@ void exchange_run(struct team_member *me, struct exchange *exchange)
 	exchange_fill(exchange);
 	CHECK_IS(0, collq_start_wait(exchange->request, team_deadline()));
 	exchange_check(me, exchange);
+}
+
+/* Half of the time not at all. */
+void exchange_sleep(void)
+{
+	if (team_random(2))
+		usleep(team_random(MAX_SLEEP_US));
+}
+
+void exchange_run_at_leisure(struct team_member *me, struct exchange *exchange)
+{
+	uint32_t from;
+
+	exchange_fill(exchange);
+	exchange_sleep();
+	CHECK_IS(0, collq_start_wait(exchange->request, team_deadline()));
+	exchange_sleep();
+	CHECK_IS(0, blocks_count_wrong(&exchange->blocks, exchange->run, &from));
+	exchange_sleep();
+	exchange_check(me, exchange);
+}
+
+void exchange_mark(struct exchange *exchange)
+{
+	memset(exchange->blocks.recv, MARK, exchange->blocks.nr * exchange->blocks.bytes);
+}
+
+void exchange_check_mark(struct team_member *me, const struct exchange *exchange)
+{
+	const struct blocks *blocks = &exchange->blocks;
+	size_t i;
+
+	for (i = 0; i < blocks->nr * blocks->bytes; i++)
+		CHECK_IS(MARK, blocks->recv[i]);
 }

@@ -15,7 +15,21 @@ struct exchange {
 	uint32_t run;
 };
 
-/* One that is ready to run; the whole team fails if it isn't. */
+/* What kind of all-to-all: as in struct collq_alltoall_options */
+struct exchange_kind {
+	uint64_t bytes;
+	uint32_t layout;
+	uint32_t packing;
+	uint32_t radix;
+	bool in_place;
+};
+
+/*
+ * One that is ready to run; the whole team fails if it isn't. Among so many ranks, of
+ * which this is one, if the communicator isn't of all.
+ */
+void exchange_new_among(struct team_member *me, uint32_t comm, uint32_t rank, uint32_t nr,
+			struct exchange *exchange, const struct exchange_kind *kind);
 void exchange_new(struct team_member *me, uint32_t comm, struct exchange *exchange,
 		  uint64_t bytes, uint32_t layout, uint32_t packing, uint32_t radix,
 		  bool in_place);
@@ -25,5 +39,17 @@ void exchange_free(struct exchange *exchange);
 void exchange_fill(struct exchange *exchange);
 void exchange_check(struct team_member *me, struct exchange *exchange);
 void exchange_run(struct team_member *me, struct exchange *exchange);
+
+/*
+ * The same with sleep at random before the start, between its end and a first look at
+ * the buffers, and between that and a second one, after which the next run may begin: what
+ * a peer that is ahead sends meanwhile is not to be seen.
+ */
+void exchange_run_at_leisure(struct team_member *me, struct exchange *exchange);
+void exchange_sleep(void);
+
+/* Marks the receive buffer after a run that has failed; nobody may touch it any more. */
+void exchange_mark(struct exchange *exchange);
+void exchange_check_mark(struct team_member *me, const struct exchange *exchange);
 
 #endif /* EXCHANGES_H */
