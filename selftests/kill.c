@@ -2,10 +2,11 @@
 /*
  * Killing one of a team: see kill.h.
  *
- * All ranks pass barriers, each in one system call that has no deadline, until
- * one fails. What they find goes to shared memory, since the victim can't return
- * anything. Survivors then go on in what is left of the communicator: all but what
- * the dead rank was part of has to be as good as before.
+ * All ranks pass barriers or exchange data, each time in one system call that has no
+ * deadline, until one fails. What they find goes to shared memory, since the victim
+ * can't return anything. Survivors then go on in what is left of the communicator: all
+ * but what the dead rank was part of has to be as good as before; and nothing that was
+ * under way to them may arrive any more.
  */
 #include <errno.h>
 #include <signal.h>
@@ -16,14 +17,20 @@
 #include "chance.h"
 #include "kill.h"
 
-/* Barriers that all have passed before the victim is killed */
+/* Runs that all have had before the victim is killed */
 #define WARM_UP		3
 
-/* @returned_ns: when the barrier failed, or 0 */
+/* @returned_ns: when the last run failed, or 0 */
 struct witness {
 	_Atomic uint64_t passed;
 	_Atomic uint64_t returned_ns;
 	_Atomic int error;
+};
+
+/* What is run again and again: @exchange only if it's all-to-alls */
+struct work {
+	struct collq_request *request;
+	struct exchange exchange;
 };
 
 static struct kill_plan plan;
@@ -38,7 +45,54 @@ static void nap(uint64_t ns)
 	nanosleep(&time, NULL);
 }
 
-static void pass_barriers(struct team_member *me, struct collq_request *barrier)
+static bool with_data(void)
+{
+	return plan.data.bytes;
+}
+
+/* Of those that aren't gone. */
+static void begin_work(struct team_member *me, uint32_t comm, struct work *work)
+{
+	*work = (struct work) {};
+	if (!with_data()) {
+		work->request = team_barrier(me, comm, plan.algorithm, 0);
+		return;
+	}
+	exchange_new_among(me, comm, team_place(me->team, me->rank),
+			   team_place(me->team, me->size), &work->exchange, &plan.data);
+	work->request = work->exchange.request;
+}
+
+static void end_work(struct team_member *me, struct work *work)
+{
+	if (!with_data()) {
+		collq_request_free(work->request);
+		return;
+	}
+	exchange_check_mark(me, &work->exchange);
+	exchange_free(&work->exchange);
+}
+
+/* One run, that has been right if it hasn't failed. */
+static int run_work(struct team_member *me, uint32_t comm, struct work *work, uint64_t deadline)
+{
+	int err;
+
+	if (with_data())
+		exchange_fill(&work->exchange);
+	team_enter(me, comm);
+	err = collq_start_wait(work->request, deadline);
+	if (!err)
+		team_check_left(me, comm);
+	if (!err && with_data())
+		exchange_check(me, &work->exchange);
+	/* Whether it has failed or was the last one. */
+	if (with_data())
+		exchange_mark(&work->exchange);
+	return err;
+}
+
+static void work_until_failure(struct team_member *me, struct work *work)
 {
 	struct witness *witness = &witnesses[me->rank];
 	uint64_t jitter = plan.jitter + me->rank;
@@ -47,11 +101,9 @@ static void pass_barriers(struct team_member *me, struct collq_request *barrier)
 	for (;;) {
 		if (plan.jitter && !chance_below(&jitter, 4))
 			nap(chance_below(&jitter, 400000));
-		team_enter(me, 0);
-		err = collq_start_wait(barrier, 0);
+		err = run_work(me, 0, work, 0);
 		if (err)
 			break;
-		team_check_left(me, 0);
 		atomic_fetch_add(&witness->passed, 1);
 	}
 	atomic_store(&witness->error, err);
@@ -62,13 +114,13 @@ static void pass_barriers(struct team_member *me, struct collq_request *barrier)
  * A request that has failed stays so, and says who was at the other end, if it
  * was a run that failed: the news may have come between two.
  */
-static void check_failed(struct team_member *me, struct collq_request *barrier)
+static void check_failed(struct team_member *me, struct collq_request *request)
 {
 	int error = atomic_load(&witnesses[me->rank].error);
 	struct collq_failure failure = { .size = sizeof(failure) };
 
-	CHECK_IS(error, collq_start(barrier, 0));
-	if (collq_request_failure(barrier, &failure) == -ENOENT)
+	CHECK_IS(error, collq_start(request, 0));
+	if (collq_request_failure(request, &failure) == -ENOENT)
 		return;
 	CHECK_IS(error, failure.error);
 	if (failure.peer != COLLQ_NONE)
@@ -76,44 +128,42 @@ static void check_failed(struct team_member *me, struct collq_request *barrier)
 }
 
 /* Those that are left. They get rid of what has failed when they please. */
-static void go_on(struct team_member *me, struct collq_request *failed)
+static void go_on(struct team_member *me, struct work *failed)
 {
 	uint32_t i, left = team_place(me->team, me->size);
 	uint32_t when = (me->rank + plan.delay_ns) % 3;
 	struct collq_oob oob = team_oob(me, 1);
-	struct collq_request *barrier;
+	struct work work;
 
 	if (when == 0)
-		collq_request_free(failed);
+		end_work(me, failed);
 	CHECK_IS(0, collq_comm_destroy(me->comm[1]));
 	CHECK_IS(0, collq_comm_shrink(me->comm[0], team_place(me->team, me->rank), left, &oob,
 				      &me->comm[1]));
 	if (when == 1) {
-		collq_request_free(failed);
+		end_work(me, failed);
 		CHECK_IS(0, collq_comm_destroy(me->comm[0]));
 		me->comm[0] = NULL;
 	}
-	barrier = team_barrier(me, 1, plan.algorithm, 0);
-	for (i = 0; i < plan.go_on; i++) {
-		team_enter(me, 1);
-		CHECK_IS(0, collq_start_wait(barrier, team_deadline()));
-		team_check_left(me, 1);
-	}
+	begin_work(me, 1, &work);
+	for (i = 0; i < plan.go_on; i++)
+		CHECK_IS(0, run_work(me, 1, &work, team_deadline()));
 	if (when == 2)
-		collq_request_free(failed);
-	collq_request_free(barrier);
+		end_work(me, failed);
+	end_work(me, &work);
 }
 
 static void member(struct team_member *me)
 {
-	struct collq_request *barrier = team_barrier(me, 0, plan.algorithm, 0);
+	struct work work;
 
-	pass_barriers(me, barrier);
-	check_failed(me, barrier);
+	begin_work(me, 0, &work);
+	work_until_failure(me, &work);
+	check_failed(me, work.request);
 	if (plan.go_on)
-		go_on(me, barrier);
+		go_on(me, &work);
 	else
-		collq_request_free(barrier);
+		end_work(me, &work);
 }
 
 /* Ranks, but not the victim, of which something isn't so yet. */

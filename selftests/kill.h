@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * One of a team is killed or stopped in the middle of a barrier, and the others
+ * One of a team is killed in the middle of a barrier or an all-to-all, and the others
  * are watched: what they get, and when.
  */
 #ifndef KILL_H
@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "exchanges.h"
 #include "team.h"
 
 /*
@@ -21,15 +22,17 @@
 /**
  * struct kill_plan - what happens
  * @size: ranks
- * @algorithm: COLLQ_BARRIER_*
+ * @algorithm: of the barriers: COLLQ_BARRIER_*
+ * @data: what all-to-alls it is that they run instead; bytes 0 for barriers
  * @victim: the rank that is killed
- * @delay_ns: when, after all have passed a few barriers
- * @jitter: seed of the pauses between barriers; 0 for none
- * @go_on: how many barriers the others pass afterwards, having shrunk
+ * @delay_ns: when, after all have had a few runs
+ * @jitter: seed of the pauses between runs; 0 for none
+ * @go_on: how many runs the others have afterwards, having shrunk
  */
 struct kill_plan {
 	uint32_t size;
 	uint32_t algorithm;
+	struct exchange_kind data;
 	uint32_t victim;
 	uint64_t delay_ns;
 	uint64_t jitter;
@@ -38,8 +41,8 @@ struct kill_plan {
 
 /**
  * struct kill_result - what came of it
- * @passed: barriers until then, by all that went on to the end
- * @error: how each rank's barrier ended
+ * @passed: runs until then, by all that went on to the end
+ * @error: how each rank's last run ended
  * @took_ns: when, after the victim was killed
  * @hung: bits of ranks that didn't come back
  */

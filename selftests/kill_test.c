@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Dead and slow peers. A rank is killed or stopped at a random instant; a peer
- * vanishes without a word. All others hear of it in time, those included that
- * only wait to receive and those that aren't next to it; nothing is left behind.
+ * Dead peers. A rank is killed at a random instant, in a barrier or with data under way.
+ * All others hear of it in time, those included that only wait to receive and those that
+ * aren't next to it; nothing is left behind, and no memory stays pinned or charged.
  *
- * COLLQ_KILL_ROUNDS is how many ranks are killed (30).
+ * COLLQ_KILL_ROUNDS is how many ranks are killed in barriers (30), and how many in
+ * all-to-alls (18).
  */
 #include <errno.h>
 #include <signal.h>
@@ -24,6 +25,7 @@
 #define RANKS		8
 #define MAX_ROUNDS	1000
 #define LIMIT_S		1200
+#define GO_ON		1000	/* after the last one */
 
 /* A rank that dies says so; retries and probes are for those that can't. */
 #define MEDIAN_NS	250000000ULL
@@ -35,7 +37,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void plan_round(struct kill_plan *plan, uint64_t *chance, uint32_t round, uint32_t rounds)
+static void plan_barriers(struct kill_plan *plan, uint64_t *chance, uint32_t round)
 {
 	*plan = (struct kill_plan){
 		.size = RANKS,
@@ -43,7 +45,22 @@ static void plan_round(struct kill_plan *plan, uint64_t *chance, uint32_t round,
 		.victim = chance_below(chance, RANKS),
 		.delay_ns = chance_below(chance, 20000000),
 		.jitter = round % 2 ? chance_below(chance, 1U << 31) : 0,
-		.go_on = round + 1 < rounds ? 10 : 1000,
+		.go_on = 10,
+	};
+}
+
+/* All layouts and packings in turn, with blocks that are of a packet, and of several. */
+static void plan_alltoalls(struct kill_plan *plan, uint64_t *chance, uint32_t round)
+{
+	static const uint64_t bytes[] = { 8, 700, 9000 };
+
+	plan_barriers(plan, chance, round);
+	plan->data = (struct exchange_kind){
+		.bytes = bytes[(round + round / 6) % 3],
+		.layout = COLLQ_ALLTOALL_A + round % 6,
+		.packing = COLLQ_PACKING_CPU + (round / 6 + round / 18) % 3,
+		.radix = 2 + round % 2,
+		.in_place = chance_below(chance, 4) == 0,
 	};
 }
 
@@ -61,35 +78,49 @@ FIXTURE_TEARDOWN(dead)
 		EXPECT_TRUE(RAW_EVENTUALLY(usage_quiet()));
 }
 
-TEST_F_TIMEOUT(dead, in_a_barrier, LIMIT_S)
+static const char *name_of(const struct kill_plan *plan)
+{
+	static char name[64];
+
+	if (!plan->data.bytes)
+		return collq_barrier_algorithm_name(plan->algorithm);
+	snprintf(name, sizeof(name), "%lu bytes, layout %s, packing %u",
+		 (unsigned long)plan->data.bytes, collq_alltoall_layout_name(plan->data.layout),
+		 plan->data.packing);
+	return name;
+}
+
+typedef void (*plan_function)(struct kill_plan *plan, uint64_t *chance, uint32_t round);
+
+/* So many rounds, after one for what comes with the first time and isn't a leak. */
+static void kill_in(struct __test_metadata *_metadata, const char *what, plan_function plan_round,
+		    uint32_t rounds)
 {
 	static uint64_t times[MAX_ROUNDS * RANKS];
-	uint32_t round, rounds = chance_number("COLLQ_KILL_ROUNDS", 30), i, nr = 0;
-	uint64_t passed = 0, chance = chance_begin("dead in a barrier");
+	uint64_t passed = 0, chance = chance_begin(what);
 	struct kill_result result;
 	static struct usage before;
+	uint32_t round, i, nr = 0;
 	struct kill_plan plan;
 	int wrong;
 
-	if (geteuid())
-		SKIP(return, "takes root");
 	ASSERT_TRUE(rounds && rounds <= MAX_ROUNDS);
-	/* What comes with the first time isn't a leak. */
-	plan_round(&plan, &chance, 0, rounds);
+	plan_round(&plan, &chance, 0);
 	ASSERT_EQ(0, kill_run(&plan, &result));
 	ASSERT_TRUE(RAW_EVENTUALLY(usage_quiet() && usage_read(&before)));
 
 	for (round = 0; round < rounds; round++) {
-		plan_round(&plan, &chance, round, rounds);
+		plan_round(&plan, &chance, round);
+		if (round + 1 == rounds)
+			plan.go_on = GO_ON;
 		ASSERT_EQ(0, kill_run(&plan, &result)) {
-			TH_LOG("round %u, %s, rank %u killed; hung: %#x", round,
-			       collq_barrier_algorithm_name(plan.algorithm), plan.victim,
-			       result.hung);
+			TH_LOG("round %u, %s, rank %u killed; hung: %#x", round, name_of(&plan),
+			       plan.victim, result.hung);
 		}
 		wrong = kill_find_wrong(&plan, &result);
 		EXPECT_EQ(-1, wrong) {
-			TH_LOG("round %u, rank %d: %s after %.1f ms", round, wrong,
-			       strerror(-result.error[wrong]), result.took_ns[wrong] / 1e6);
+			TH_LOG("round %u, %s, rank %d: %s after %.1f ms", round, name_of(&plan),
+			       wrong, strerror(-result.error[wrong]), result.took_ns[wrong] / 1e6);
 		}
 		for (i = 0; i < RANKS; i++)
 			if (i != plan.victim)
@@ -97,7 +128,7 @@ TEST_F_TIMEOUT(dead, in_a_barrier, LIMIT_S)
 		passed += result.passed;
 	}
 	qsort(times, nr, sizeof(times[0]), compare);
-	TH_LOG("%u ranks killed after %lu barriers", rounds, (unsigned long)passed);
+	TH_LOG("%u ranks killed after %lu runs", rounds, (unsigned long)passed);
 	TH_LOG("heard of within: median %.1f ms, 99 %% %.1f ms, all %.1f ms", times[nr / 2] / 1e6,
 	       times[nr - nr / 100 - 1] / 1e6, times[nr - 1] / 1e6);
 	EXPECT_GE(MEDIAN_NS, times[nr / 2]);
@@ -106,6 +137,23 @@ TEST_F_TIMEOUT(dead, in_a_barrier, LIMIT_S)
 		EXPECT_TRUE(usage_quiet());
 		EXPECT_EQ(0, usage_growth(&before, rounds * RANKS * 3, true));
 	}
+	EXPECT_TRUE(usage_uncharged());
+}
+
+TEST_F_TIMEOUT(dead, in_a_barrier, LIMIT_S)
+{
+	if (geteuid())
+		SKIP(return, "takes root");
+	kill_in(_metadata, "dead in a barrier", plan_barriers,
+		chance_number("COLLQ_KILL_ROUNDS", 30));
+}
+
+TEST_F_TIMEOUT(dead, in_an_alltoall, LIMIT_S)
+{
+	if (geteuid())
+		SKIP(return, "takes root");
+	kill_in(_metadata, "dead in an all-to-all", plan_alltoalls,
+		chance_number("COLLQ_KILL_ROUNDS", 18));
 }
 
 /*

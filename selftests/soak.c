@@ -152,8 +152,8 @@ static int do_churn(uint64_t *chance)
 
 static int do_kills(uint64_t *chance)
 {
+	struct kill_plan plan = {};
 	struct kill_result result;
-	struct kill_plan plan;
 	unsigned int failed;
 	uint32_t i;
 	int wrong;

@@ -22,6 +22,7 @@
  * @unreclaimable: slab that can't be given back
  * @available: what could be allocated; not compared
  * @pinned: by the caller
+ * @pins: pages that anybody has pinned
  * @queue_pairs: of all contexts
  * @completion_queues: the same
  * @protection_domains: the same
@@ -39,6 +40,7 @@ struct usage {
 	long unreclaimable;
 	long available;
 	long pinned;
+	long pins;
 	long queue_pairs;
 	long completion_queues;
 	long protection_domains;
@@ -68,7 +70,7 @@ bool usage_is_exact(void);
  * usage_quiet() - nothing of the module is in use
  *
  * Return: whether there's no queue pair but the device's own (GSI), no
- * protection domain but that one's, and nobody holds the module.
+ * protection domain but that one's, no page pinned, and nobody holds the module.
  */
 bool usage_quiet(void);
 
@@ -82,5 +84,14 @@ bool usage_quiet(void);
  * Return: number of things that have grown.
  */
 unsigned int usage_growth(const struct usage *before, int rounds, bool say);
+
+/**
+ * usage_uncharged() - no locked memory is charged to the caller's user
+ *
+ * It isn't told anywhere; a child that may lock a page and no more finds out.
+ *
+ * Return: whether it's none.
+ */
+bool usage_uncharged(void);
 
 #endif /* USAGE_H */
