@@ -2,11 +2,12 @@
 /*
  * Taking the device away under load: see unplug.h.
  *
- * Each rank passes barriers in start_wait and initialises requests, and has a
- * thread that keeps the device busy in a way of its own. The parent takes the
+ * Each rank passes barriers and exchanges data in start_wait and initialises requests,
+ * and has a thread that keeps the device busy in a way of its own. The parent takes the
  * device away when all are at it. Each of them then must get -ENODEV, soon and
  * for good, also once there's another device; half of the ranks let go of the
- * old one before that.
+ * old one before that. Memory is theirs again when they hear of it, and isn't pinned
+ * much longer.
  */
 #include <errno.h>
 #include <poll.h>
@@ -18,7 +19,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "collq_memory.h"
 #include "collq_util.h"
+#include "exchanges.h"
 #include "team.h"
 #include "unplug.h"
 
@@ -221,8 +224,12 @@ static int make_objects(const struct raw_side *side)
 		.abort_slot = 99,
 	};
 	const struct ib_collq_task task = raw_signal(side->endpoint, 0, 0);
-	int counter, graph, queue;
+	static char memory[3 * RAW_PAGE];
+	int counter, graph, queue, region;
 
+	region = raw_region_create(side->fd, memory + 1, sizeof(memory) - 1, IB_COLLQ_ACCESS_WRITE);
+	if (region < 0)
+		return region;
 	counter = raw_counter_create(side->fd, IB_COLLQ_SOURCE_SIGNAL, 0);
 	if (counter < 0)
 		return counter;
@@ -235,7 +242,7 @@ static int make_objects(const struct raw_side *side)
 	return raw_slot_bind(side->fd, side->endpoint, 77, 0, counter) ?:
 	       raw_slot_unbind(side->fd, side->endpoint, 77, 0) ?:
 	       raw_destroy(side->fd, queue) ?: raw_destroy(side->fd, graph) ?:
-	       raw_destroy(side->fd, counter);
+	       raw_destroy(side->fd, counter) ?: raw_destroy(side->fd, region);
 }
 
 /* Objects of all other types. */
@@ -302,30 +309,88 @@ static int init_and_free(struct team_member *me)
 	return err == -EINPROGRESS ? -ENODEV : err;
 }
 
-static int be_busy(struct team_member *me, struct collq_request *barrier)
+/* What a rank runs in turn; in the first all-to-all receives are posted between runs too. */
+struct business {
+	struct collq_request *barrier;
+	struct exchange exchanges[2];
+};
+
+static void begin_business(struct team_member *me, struct business *business)
 {
+	business->barrier = team_barrier(me, 0, 0, 0);
+	exchange_new(me, 0, &business->exchanges[0], 500, COLLQ_ALLTOALL_E, COLLQ_PACKING_SG, 2,
+		     false);
+	exchange_new(me, 0, &business->exchanges[1], 20000, COLLQ_ALLTOALL_PAIRWISE, 0, 0, false);
+}
+
+static int run_barrier(struct team_member *me, const struct business *business)
+{
+	int err;
+
+	team_enter(me, 0);
+	err = collq_start_wait(business->barrier, 0);
+	if (!err)
+		team_check_left(me, 0);
+	return err;
+}
+
+static int run_exchange(struct team_member *me, struct exchange *exchange)
+{
+	int err;
+
+	exchange_fill(exchange);
+	err = collq_start_wait(exchange->request, 0);
+	if (!err)
+		exchange_check(me, exchange);
+	exchange_mark(exchange);
+	return err;
+}
+
+/* Until something fails, and what did that was run. */
+static int be_busy(struct team_member *me, struct business *business,
+		   struct collq_request **failed)
+{
+	uint64_t turn = 0;
 	int err = 0;
 
 	while (!err) {
-		team_enter(me, 0);
-		err = collq_start_wait(barrier, 0);
-		if (!err)
-			team_check_left(me, 0);
+		if (turn % 3 == 2) {
+			*failed = business->barrier;
+			err = run_barrier(me, business);
+		} else {
+			*failed = business->exchanges[turn % 3].request;
+			err = run_exchange(me, &business->exchanges[turn % 3]);
+		}
 		count(me, 0);
-		if (!err && !(scene->calls[me->rank][0] % 4))
+		if (!err && !(++turn % 4))
 			err = init_and_free(me);
 	}
 	return err;
 }
 
+/* Nothing has come any more, and all pages are free again. */
+static void end_business(struct team_member *me, struct business *business)
+{
+	uint32_t i;
+
+	CHECK(RAW_WITHIN(PATIENCE_MS, !raw_status_kb("VmPin")));
+	for (i = 0; i < 2; i++) {
+		exchange_check_mark(me, &business->exchanges[i]);
+		exchange_free(&business->exchanges[i]);
+	}
+	collq_request_free(business->barrier);
+}
+
 static void member(struct team_member *me)
 {
-	struct collq_request *barrier = team_barrier(me, 0, 0, 0), *other;
+	struct collq_request *failed, *other;
+	struct business business;
 	pthread_t thread;
 	int err, again;
 
+	begin_business(me, &business);
 	CHECK_IS(0, pthread_create(&thread, NULL, load, me));
-	err = be_busy(me, barrier);
+	err = be_busy(me, &business, &failed);
 	atomic_store(&scene->lost, true);
 	check_loss(me, err, collq_fd(me->ctx));
 	check_lost(me, collq_fd(me->ctx), NULL);
@@ -333,17 +398,17 @@ static void member(struct team_member *me)
 	 * The one error may have come from an initialisation; or from the wait,
 	 * when the run hadn't ended yet.
 	 */
-	again = collq_start_wait(barrier, 0);
+	again = collq_start_wait(failed, 0);
 	if (again == -EBUSY)
-		CHECK(RAW_EVENTUALLY(collq_test(barrier) != -EINPROGRESS));
+		CHECK(RAW_EVENTUALLY(collq_test(failed) != -EINPROGRESS));
 	else if (again != err)
 		CHECK_IS(-ENODEV, again);
 	lose(me, 0);
 	check_lost(me, collq_fd(me->ctx), NULL);
 	if (!collq_barrier_init(me->comm[0], NULL, &other))
 		collq_request_free(other);
-	collq_request_free(barrier);
 	CHECK_IS(0, pthread_join(thread, NULL));
+	end_business(me, &business);
 }
 
 static bool all_at(uint32_t what)

@@ -27,7 +27,7 @@ struct unplug_plan {
 /**
  * struct unplug_result - what came of it
  * @took_ns: how long the removal took
- * @calls: what all ranks did until then: barriers, and rounds of each storm
+ * @calls: what all ranks did until then: runs, and rounds of each storm
  */
 struct unplug_result {
 	uint64_t took_ns;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The RDMA device goes while it is in full use: it is deleted, or its network
- * device is, or its driver is unloaded. Everybody gets -ENODEV, nobody hangs, a
- * new device is as good as the old one, and in the end the module can go.
+ * device is, or its driver is unloaded. Everybody gets -ENODEV, nobody hangs, no memory
+ * stays pinned or charged, a new device is as good as the old one, and in the end the
+ * module can go.
  *
  * COLLQ_UNPLUG_ROUNDS is how often (15).
  */
@@ -67,6 +68,7 @@ TEST_F_TIMEOUT(unplug, under_load, LIMIT_S)
 		EXPECT_TRUE(usage_quiet());
 		EXPECT_EQ(0, usage_growth(&before, rounds * 50, true));
 	}
+	EXPECT_TRUE(usage_uncharged());
 	EXPECT_EQ(0, syscall(SYS_delete_module, "ib_collq", O_NONBLOCK));
 }
 
