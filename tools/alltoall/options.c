@@ -2,7 +2,6 @@
 /*
  * What the command line asks for.
  */
-#include <getopt.h>
 #include <string.h>
 
 #include <collq/collq.h>
@@ -39,40 +38,20 @@ static const char usage[] =
 "\n"
 "Exit status: 0 if all is well, 1 on any wrong byte or failure, 2 on wrong usage.\n";
 
-enum option_value {
-	OPTION_RANKS = 256,
-	OPTION_ITERATIONS,
-	OPTION_BYTES,
+enum own_option {
+	OPTION_BYTES = OPTION_OWN,
 	OPTION_LAYOUT,
 	OPTION_PACKING,
 	OPTION_RADIX,
-	OPTION_DEVICE,
-	OPTION_HOSTS,
-	OPTION_JSON,
-	OPTION_DEMO,
-	OPTION_SEED,
-	OPTION_TIMEOUT,
 	OPTION_SWAP,
-	OPTION_HELP,
-	OPTION_VERSION,
 };
 
-static const struct option long_options[] = {
-	{ "ranks",		required_argument,	NULL, OPTION_RANKS },
-	{ "iterations",		required_argument,	NULL, OPTION_ITERATIONS },
+static const struct option own_options[] = {
 	{ "bytes",		required_argument,	NULL, OPTION_BYTES },
 	{ "layout",		required_argument,	NULL, OPTION_LAYOUT },
 	{ "packing",		required_argument,	NULL, OPTION_PACKING },
 	{ "radix",		required_argument,	NULL, OPTION_RADIX },
-	{ "device",		required_argument,	NULL, OPTION_DEVICE },
-	{ "hosts",		required_argument,	NULL, OPTION_HOSTS },
-	{ "json",		no_argument,		NULL, OPTION_JSON },
-	{ "demo",		no_argument,		NULL, OPTION_DEMO },
-	{ "seed",		required_argument,	NULL, OPTION_SEED },
-	{ "timeout",		required_argument,	NULL, OPTION_TIMEOUT },
 	{ "swap",		required_argument,	NULL, OPTION_SWAP },
-	{ "help",		no_argument,		NULL, OPTION_HELP },
-	{ "version",		no_argument,		NULL, OPTION_VERSION },
 	{ }
 };
 
@@ -166,12 +145,6 @@ static void parse_option(struct wanted *wanted, int option)
 	struct options *options = &wanted->common;
 
 	switch (option) {
-	case OPTION_RANKS:
-		parse_ranks(options, optarg);
-		break;
-	case OPTION_ITERATIONS:
-		options->iterations = parse_number("--iterations", optarg, 1, MAX_ITERATIONS);
-		break;
 	case OPTION_BYTES:
 		parse_bytes(wanted, optarg);
 		break;
@@ -184,35 +157,11 @@ static void parse_option(struct wanted *wanted, int option)
 	case OPTION_RADIX:
 		options->radix = parse_number("--radix", optarg, 2, UINT32_MAX);
 		break;
-	case OPTION_DEVICE:
-		options->device = optarg;
-		break;
-	case OPTION_HOSTS:
-		parse_hosts(options, optarg);
-		break;
-	case OPTION_JSON:
-		options->json = true;
-		break;
-	case OPTION_DEMO:
-		options->demo = true;
-		break;
-	case OPTION_SEED:
-		options->seed = parse_number("--seed", optarg, 0, UINT32_MAX);
-		break;
-	case OPTION_TIMEOUT:
-		options->timeout = parse_number("--timeout", optarg, 1, MAX_TIMEOUT);
-		break;
 	case OPTION_SWAP:
-		options->drop_wait = parse_number("--swap", optarg, 0, MAX_RANKS - 1);
-		break;
-	case OPTION_HELP:
-		print_and_exit(usage);
-		break;
-	case OPTION_VERSION:
-		print_and_exit("collq-alltoall " TOOL_VERSION "\n");
+		options->spoilt = parse_number("--swap", optarg, 0, MAX_RANKS - 1);
 		break;
 	default:
-		usage_end();
+		parse_common(options, option, usage);
 	}
 }
 
@@ -222,7 +171,7 @@ static void check_demo(const struct wanted *wanted)
 	const struct options *options = &wanted->common;
 
 	if (options->demo && (options->nr_algorithms || wanted->nr_packings || options->json ||
-			      options->nr_hosts || options->drop_wait != NO_RANK))
+			      options->nr_hosts || options->spoilt != NO_RANK))
 		usage_error("--demo: not with --layout, --packing, --hosts, --json, --swap");
 }
 
@@ -246,19 +195,10 @@ static void set_defaults(struct wanted *wanted)
 
 static void check_swap(const struct wanted *wanted)
 {
-	const struct options *options = &wanted->common;
 	unsigned int i;
 
-	if (options->drop_wait == NO_RANK)
-		return;
-	for (i = 0; i < options->nr_ranks; i++) {
-		if (options->ranks[i] < 2)
-			usage_error("--swap: one rank has only one block");
-		if (options->drop_wait >= options->ranks[i])
-			usage_error("--swap: there is no rank %u among %u", options->drop_wait,
-				    options->ranks[i]);
-	}
-	for (i = 0; i < wanted->nr_bytes; i++) {
+	check_spoilt(&wanted->common, "--swap", "one rank has only one block");
+	for (i = 0; wanted->common.spoilt != NO_RANK && i < wanted->nr_bytes; i++) {
 		if (!wanted->bytes[i])
 			usage_error("--swap: blocks of no bytes are all alike");
 	}
@@ -270,11 +210,11 @@ void wanted_parse(struct wanted *wanted, int argc, char **argv)
 
 	*wanted = (struct wanted) {
 		.common.communicators = 1,
-		.common.drop_wait = NO_RANK,
+		.common.spoilt = NO_RANK,
 		.common.timeout = DEFAULT_TIMEOUT,
 		.common.seed = any_seed(),
 	};
-	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
+	while ((option = next_option(argc, argv, own_options)) != -1)
 		parse_option(wanted, option);
 	if (optind < argc)
 		usage_error("unexpected argument '%s'", argv[optind]);

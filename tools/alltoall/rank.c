@@ -173,7 +173,7 @@ static int begin_swapped(struct member *me)
 		rc = collq_alltoall_graph(graph, &me->how, &needs);
 	if (!rc)
 		rc = collq_alltoall_prelude(prelude, &me->how);
-	if (!rc && me->rank == me->options->drop_wait)
+	if (!rc && me->rank == me->options->spoilt)
 		rc = swap_blocks(me, graph);
 	data.prelude = prelude;
 	data.scratch = needs.scratch;
@@ -193,7 +193,7 @@ static void set_up(struct member *me, uint32_t layout)
 	if (!blocks_new(&me->blocks, me->rank, me->nr, me->options->bytes, false))
 		fail(me, -ENOMEM, "can't allocate buffers");
 	begin(me, layout);
-	if (me->options->drop_wait != NO_RANK)
+	if (me->options->spoilt != NO_RANK)
 		rc = begin_swapped(me);
 	if (rc)
 		fail(me, rc, "can't initialise the all-to-all with blocks swapped");

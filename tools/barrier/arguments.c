@@ -14,11 +14,7 @@
 #include "place.h"
 #include "progress.h"
 
-void usage_end(void)
-{
-	fprintf(stderr, "See %s --help\n", tool_name);
-	exit(EXIT_USAGE);
-}
+#define MAX_OPTIONS	32
 
 void usage_error(const char *format, ...)
 {
@@ -32,9 +28,15 @@ void usage_error(const char *format, ...)
 	exit(EXIT_USAGE);
 }
 
-void print_and_exit(const char *text)
+static _Noreturn __attribute__((format(printf, 1, 2)))
+void print_and_exit(const char *format, ...)
 {
-	if (fputs(text, stdout) == EOF || fflush(stdout) == EOF) {
+	va_list args;
+
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	if (ferror(stdout) || fflush(stdout) == EOF) {
 		perror(tool_name);
 		exit(EXIT_FAILURE);
 	}
@@ -66,12 +68,86 @@ void parse_ranks(struct options *options, char *list)
 	}
 }
 
-void parse_hosts(struct options *options, char *list)
+static void parse_hosts(struct options *options, char *list)
 {
 	const char *wrong = place_parse(options, list);
 
 	if (wrong)
 		usage_error("--hosts: %s", wrong);
+}
+
+int next_option(int argc, char **argv, const struct option *own)
+{
+	static struct option all[MAX_OPTIONS] = {
+		{ "ranks",		required_argument,	NULL, OPTION_RANKS },
+		{ "iterations",		required_argument,	NULL, OPTION_ITERATIONS },
+		{ "device",		required_argument,	NULL, OPTION_DEVICE },
+		{ "hosts",		required_argument,	NULL, OPTION_HOSTS },
+		{ "json",		no_argument,		NULL, OPTION_JSON },
+		{ "demo",		no_argument,		NULL, OPTION_DEMO },
+		{ "seed",		required_argument,	NULL, OPTION_SEED },
+		{ "timeout",		required_argument,	NULL, OPTION_TIMEOUT },
+		{ "help",		no_argument,		NULL, OPTION_HELP },
+		{ "version",		no_argument,		NULL, OPTION_VERSION },
+	};
+	unsigned int i = OPTION_OWN - OPTION_RANKS;
+
+	for (; own->name && i < MAX_OPTIONS - 1; i++)
+		all[i] = *own++;
+	return getopt_long(argc, argv, "", all, NULL);
+}
+
+void parse_common(struct options *options, int option, const char *usage)
+{
+	switch (option) {
+	case OPTION_RANKS:
+		parse_ranks(options, optarg);
+		break;
+	case OPTION_ITERATIONS:
+		options->iterations = parse_number("--iterations", optarg, 1, MAX_ITERATIONS);
+		break;
+	case OPTION_DEVICE:
+		options->device = optarg;
+		break;
+	case OPTION_HOSTS:
+		parse_hosts(options, optarg);
+		break;
+	case OPTION_JSON:
+		options->json = true;
+		break;
+	case OPTION_DEMO:
+		options->demo = true;
+		break;
+	case OPTION_SEED:
+		options->seed = parse_number("--seed", optarg, 0, UINT32_MAX);
+		break;
+	case OPTION_TIMEOUT:
+		options->timeout = parse_number("--timeout", optarg, 1, MAX_TIMEOUT);
+		break;
+	case OPTION_HELP:
+		print_and_exit("%s", usage);
+	case OPTION_VERSION:
+		print_and_exit("%s " TOOL_VERSION "\n", tool_name);
+	default:
+		/* getopt_long() has told what is wrong. */
+		fprintf(stderr, "See %s --help\n", tool_name);
+		exit(EXIT_USAGE);
+	}
+}
+
+void check_spoilt(const struct options *options, const char *name, const char *why_not)
+{
+	unsigned int i;
+
+	if (options->spoilt == NO_RANK)
+		return;
+	for (i = 0; i < options->nr_ranks; i++) {
+		if (options->ranks[i] < 2)
+			usage_error("%s: %s", name, why_not);
+		if (options->spoilt >= options->ranks[i])
+			usage_error("%s: there is no rank %u among %u", name, options->spoilt,
+				    options->ranks[i]);
+	}
 }
 
 uint32_t any_seed(void)

@@ -5,6 +5,7 @@
 #ifndef BARRIER_ARGUMENTS_H
 #define BARRIER_ARGUMENTS_H
 
+#include <getopt.h>
 #include <stdint.h>
 
 #include "options.h"
@@ -14,18 +15,36 @@
 #define MAX_TIMEOUT		86400
 #define DEFAULT_TIMEOUT		60
 
+/* What all tools understand; each has others of its own. */
+enum common_option {
+	OPTION_RANKS = 256,
+	OPTION_ITERATIONS,
+	OPTION_DEVICE,
+	OPTION_HOSTS,
+	OPTION_JSON,
+	OPTION_DEMO,
+	OPTION_SEED,
+	OPTION_TIMEOUT,
+	OPTION_HELP,
+	OPTION_VERSION,
+	OPTION_OWN,
+};
+
 /* Tells what is wrong after the tool's name, and ends it. */
 _Noreturn __attribute__((format(printf, 1, 2))) void usage_error(const char *format, ...);
-
-/* getopt_long() has told what is wrong. */
-_Noreturn void usage_end(void);
-
-_Noreturn void print_and_exit(const char *text);
 
 /* Of the option @name; usage errors end the tool. */
 uint64_t parse_number(const char *name, const char *text, uint64_t min, uint64_t max);
 void parse_ranks(struct options *options, char *list);
-void parse_hosts(struct options *options, char *list);
+
+/* The next of them, or -1. @own ends with one that has no name. */
+int next_option(int argc, char **argv, const struct option *own);
+
+/* Takes one that isn't the tool's own. @usage is for --help. */
+void parse_common(struct options *options, int option, const char *usage);
+
+/* Of the option @name: there must be such a rank, and others, or @why_not. */
+void check_spoilt(const struct options *options, const char *name, const char *why_not);
 
 /* A seed that differs from run to run. */
 uint32_t any_seed(void);

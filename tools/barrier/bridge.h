@@ -49,7 +49,7 @@ struct start {
 	uint64_t iterations;
 	uint32_t radix;
 	uint32_t communicators;
-	uint32_t drop_wait;
+	uint32_t spoilt;
 	uint32_t seed;
 	uint32_t leave;
 	uint32_t packing;

@@ -72,7 +72,7 @@ static void put_start(const struct hosts *hosts, struct link *link, uint32_t alg
 		.iterations = options->iterations,
 		.radix = options->radix,
 		.communicators = options->communicators,
-		.drop_wait = options->drop_wait,
+		.spoilt = options->spoilt,
 		.seed = options->seed,
 		.leave = options->leave,
 		.packing = options->packing,

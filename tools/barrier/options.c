@@ -5,7 +5,6 @@
  * --demo is nothing but other defaults and a stricter judgement at the end, so
  * that any other option can be combined with it.
  */
-#include <getopt.h>
 #include <string.h>
 
 #include <collq/collq.h>
@@ -41,40 +40,20 @@ static const char usage[] =
 "\n"
 "Exit status: 0 if all is well, 1 on any violation or failure, 2 on wrong usage.\n";
 
-enum option_value {
-	OPTION_RANKS = 256,
-	OPTION_ITERATIONS,
-	OPTION_ALGORITHM,
+enum own_option {
+	OPTION_ALGORITHM = OPTION_OWN,
 	OPTION_RADIX,
-	OPTION_DEVICE,
 	OPTION_COMMUNICATORS,
-	OPTION_HOSTS,
-	OPTION_JSON,
-	OPTION_DEMO,
 	OPTION_LEAVE,
-	OPTION_SEED,
-	OPTION_TIMEOUT,
 	OPTION_DROP_WAIT,
-	OPTION_HELP,
-	OPTION_VERSION,
 };
 
-static const struct option long_options[] = {
-	{ "ranks",		required_argument,	NULL, OPTION_RANKS },
-	{ "iterations",		required_argument,	NULL, OPTION_ITERATIONS },
+static const struct option own_options[] = {
 	{ "algorithm",		required_argument,	NULL, OPTION_ALGORITHM },
 	{ "radix",		required_argument,	NULL, OPTION_RADIX },
-	{ "device",		required_argument,	NULL, OPTION_DEVICE },
 	{ "communicators",	required_argument,	NULL, OPTION_COMMUNICATORS },
-	{ "hosts",		required_argument,	NULL, OPTION_HOSTS },
-	{ "json",		no_argument,		NULL, OPTION_JSON },
-	{ "demo",		no_argument,		NULL, OPTION_DEMO },
 	{ "leave",		no_argument,		NULL, OPTION_LEAVE },
-	{ "seed",		required_argument,	NULL, OPTION_SEED },
-	{ "timeout",		required_argument,	NULL, OPTION_TIMEOUT },
 	{ "drop-wait",		required_argument,	NULL, OPTION_DROP_WAIT },
-	{ "help",		no_argument,		NULL, OPTION_HELP },
-	{ "version",		no_argument,		NULL, OPTION_VERSION },
 	{ }
 };
 
@@ -123,12 +102,6 @@ static void parse_algorithms(struct options *options, char *list)
 static void parse_option(struct options *options, int option)
 {
 	switch (option) {
-	case OPTION_RANKS:
-		parse_ranks(options, optarg);
-		break;
-	case OPTION_ITERATIONS:
-		options->iterations = parse_number("--iterations", optarg, 1, MAX_ITERATIONS);
-		break;
 	case OPTION_ALGORITHM:
 		parse_algorithms(options, optarg);
 		break;
@@ -137,41 +110,17 @@ static void parse_option(struct options *options, int option)
 		if (options->radix == 1)
 			usage_error("--radix: must be 0, or 2 or more");
 		break;
-	case OPTION_DEVICE:
-		options->device = optarg;
-		break;
 	case OPTION_COMMUNICATORS:
 		options->communicators = parse_number("--communicators", optarg, 1, NR_COMMS);
-		break;
-	case OPTION_HOSTS:
-		parse_hosts(options, optarg);
-		break;
-	case OPTION_JSON:
-		options->json = true;
-		break;
-	case OPTION_DEMO:
-		options->demo = true;
 		break;
 	case OPTION_LEAVE:
 		options->leave = true;
 		break;
-	case OPTION_SEED:
-		options->seed = parse_number("--seed", optarg, 0, UINT32_MAX);
-		break;
-	case OPTION_TIMEOUT:
-		options->timeout = parse_number("--timeout", optarg, 1, MAX_TIMEOUT);
-		break;
 	case OPTION_DROP_WAIT:
-		options->drop_wait = parse_number("--drop-wait", optarg, 0, MAX_RANKS - 1);
-		break;
-	case OPTION_HELP:
-		print_and_exit(usage);
-		break;
-	case OPTION_VERSION:
-		print_and_exit("collq-barrier " TOOL_VERSION "\n");
+		options->spoilt = parse_number("--drop-wait", optarg, 0, MAX_RANKS - 1);
 		break;
 	default:
-		usage_end();
+		parse_common(options, option, usage);
 	}
 }
 
@@ -189,35 +138,20 @@ static void set_defaults(struct options *options)
 		options->communicators = options->demo ? NR_COMMS : 1;
 }
 
-static void check_drop_wait(const struct options *options)
-{
-	unsigned int i;
-
-	if (options->drop_wait == NO_RANK)
-		return;
-	for (i = 0; i < options->nr_ranks; i++) {
-		if (options->ranks[i] < 2)
-			usage_error("--drop-wait: a barrier of one rank has no WAIT");
-		if (options->drop_wait >= options->ranks[i])
-			usage_error("--drop-wait: there is no rank %u among %u",
-				    options->drop_wait, options->ranks[i]);
-	}
-}
-
 void options_parse(struct options *options, int argc, char **argv)
 {
 	int option;
 
 	*options = (struct options) {
 		.iterations = 1000,
-		.drop_wait = NO_RANK,
+		.spoilt = NO_RANK,
 		.timeout = DEFAULT_TIMEOUT,
 		.seed = any_seed(),
 	};
-	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
+	while ((option = next_option(argc, argv, own_options)) != -1)
 		parse_option(options, option);
 	if (optind < argc)
 		usage_error("unexpected argument '%s'", argv[optind]);
 	set_defaults(options);
-	check_drop_wait(options);
+	check_spoilt(options, "--drop-wait", "a barrier of one rank has no WAIT");
 }

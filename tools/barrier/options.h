@@ -23,7 +23,7 @@ struct options {
 	uint32_t radix;			/* 0: as the library likes */
 	const char *device;		/* NULL: as the library likes */
 	uint32_t communicators;
-	uint32_t drop_wait;		/* whose graph to spoil; NO_RANK: nobody's */
+	uint32_t spoilt;		/* whose graph is, to test the checker; or NO_RANK */
 	uint64_t bytes;			/* of an all-to-all: a block, and COLLQ_PACKING_* */
 	uint32_t packing;
 	uint32_t timeout;		/* seconds */

@@ -119,7 +119,7 @@ static int begin_from_graph(struct rank *rank, uint32_t comm)
 		return rc;
 	rc = collq_barrier_graph(graph, rank->rank, rank->nr, rank->algorithm,
 				 rank->options->radix);
-	if (!rc && rank->rank == rank->options->drop_wait)
+	if (!rc && rank->rank == rank->options->spoilt)
 		rc = drop_last_wait(graph);
 	if (!rc)
 		rc = collq_graph_init(rank->comms[comm], graph, &rank->barriers[comm]);
@@ -136,7 +136,7 @@ static void begin_barrier(struct rank *rank, uint32_t comm)
 	};
 	int rc;
 
-	if (rank->options->drop_wait != NO_RANK)
+	if (rank->options->spoilt != NO_RANK)
 		rc = begin_from_graph(rank, comm);
 	else
 		rc = collq_barrier_init(rank->comms[comm], &how, &rank->barriers[comm]);

@@ -200,7 +200,7 @@ static int start_ranks(struct worker *worker)
 		.radix = start->radix,
 		.device = start->device[0] ? start->device : NULL,
 		.communicators = start->communicators,
-		.drop_wait = start->drop_wait,
+		.spoilt = start->spoilt,
 		.seed = start->seed,
 		.leave = start->leave,
 		.packing = start->packing,
