@@ -7,7 +7,7 @@
  * Define STRUCT(name, bytes), MEMBER(struct, name, offset) and VALUE(name,
  * value), then include this; any number of times.
  */
-STRUCT(query, 176);
+STRUCT(query, 192);
 MEMBER(query, size, 0);
 MEMBER(query, flags, 4);
 MEMBER(query, abi_version, 8);
@@ -31,6 +31,9 @@ MEMBER(query, nr_ports, 84);
 MEMBER(query, instance, 88);
 MEMBER(query, device, 104);
 MEMBER(query, max_region, 168);
+MEMBER(query, max_zone, 176);
+MEMBER(query, max_zones, 184);
+MEMBER(query, __reserved, 188);
 
 STRUCT(batch, 32);
 MEMBER(batch, size, 0);
@@ -369,6 +372,31 @@ MEMBER(zone_offer, id, 32);
 MEMBER(zone_offer, __reserved, 36);
 MEMBER(zone_offer, zone, 40);
 
+STRUCT(zone_name, 32);
+MEMBER(zone_name, version, 0);
+MEMBER(zone_name, __reserved, 2);
+MEMBER(zone_name, key, 4);
+MEMBER(zone_name, address, 8);
+MEMBER(zone_name, length, 16);
+MEMBER(zone_name, endpoint, 24);
+
+STRUCT(target_create, 48);
+MEMBER(target_create, size, 0);
+MEMBER(target_create, flags, 4);
+MEMBER(target_create, endpoint, 8);
+MEMBER(target_create, id, 12);
+MEMBER(target_create, zone, 16);
+
+STRUCT(zone_info, 80);
+MEMBER(zone_info, create, 0);
+MEMBER(zone_info, stale, 72);
+MEMBER(zone_info, __reserved, 76);
+
+STRUCT(target_info, 56);
+MEMBER(target_info, create, 0);
+MEMBER(target_info, stale, 48);
+MEMBER(target_info, __reserved, 52);
+
 STRUCT(object_reset, 144);
 MEMBER(object_reset, size, 0);
 MEMBER(object_reset, flags, 4);
@@ -386,6 +414,7 @@ VALUE(IB_COLLQ_OBJECT_RESET, 0xc503);
 VALUE(IB_COLLQ_CONTEXT_DESCRIBE, 0xc504);
 VALUE(IB_COLLQ_REGION_CREATE, 0xc508);
 VALUE(IB_COLLQ_ZONE_OFFER, 0xc509);
+VALUE(IB_COLLQ_TARGET_CREATE, 0xc50a);
 VALUE(IB_COLLQ_ENDPOINT_CREATE, 0xc510);
 VALUE(IB_COLLQ_ENDPOINT_CONNECT, 0xc511);
 VALUE(IB_COLLQ_CAPACITY_RESERVE, 0xc512);
@@ -410,6 +439,7 @@ VALUE(IB_COLLQ_OBJECT_GRAPH, 4);
 VALUE(IB_COLLQ_OBJECT_QUEUE, 5);
 VALUE(IB_COLLQ_OBJECT_RING, 6);
 VALUE(IB_COLLQ_OBJECT_ZONE, 7);
+VALUE(IB_COLLQ_OBJECT_TARGET, 8);
 VALUE(IB_COLLQ_FEATURE_SIGNAL, 1);
 VALUE(IB_COLLQ_FEATURE_MESSAGE, 2);
 VALUE(IB_COLLQ_FEATURE_REGION, 4);
@@ -422,6 +452,7 @@ VALUE(IB_COLLQ_FEATURE_OFFLOAD, 256);
 VALUE(IB_COLLQ_ADDRESS_SIZE, 128);
 VALUE(IB_COLLQ_ENDPOINT_SIGNAL, 1);
 VALUE(IB_COLLQ_ENDPOINT_MESSAGE, 2);
+VALUE(IB_COLLQ_ENDPOINT_ZONES, 1);
 VALUE(IB_COLLQ_CAP_ABORT, 1);
 VALUE(IB_COLLQ_CAP_CLOSE, 2);
 VALUE(IB_COLLQ_LINK_INFINIBAND, 1);
@@ -469,6 +500,7 @@ VALUE(IB_COLLQ_REFUSED_TASKS, 14);
 VALUE(IB_COLLQ_REFUSED_SGES, 15);
 VALUE(IB_COLLQ_REFUSED_BUFFERS, 16);
 VALUE(IB_COLLQ_REFUSED_CALC, 17);
+VALUE(IB_COLLQ_REFUSED_ZONE, 18);
 VALUE(IB_COLLQ_DESCRIBE_NEXT, 1);
 VALUE(IB_COLLQ_DESCRIBE_SGES, 2);
 VALUE(IB_COLLQ_ENDPOINT_NEW, 1);

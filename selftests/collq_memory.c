@@ -124,6 +124,50 @@ struct ib_collq_task raw_copy(__u32 src, __u32 src_count, __u32 dst, __u32 dst_c
 	};
 }
 
+int raw_zone_offer(int fd, __u32 endpoint, __u32 region, __u64 offset, __u64 length,
+		   struct ib_collq_zone_name *name)
+{
+	struct ib_collq_zone_offer offer = {
+		.size = sizeof(offer),
+		.endpoint = endpoint,
+		.region = region,
+		.offset = offset,
+		.length = length,
+	};
+	int err = raw_ioctl(fd, IB_COLLQ_ZONE_OFFER, &offer);
+
+	memcpy(name, offer.zone, sizeof(*name));
+	return err ? err : (int)offer.id;
+}
+
+int raw_target_create(int fd, __u32 endpoint, const struct ib_collq_zone_name *name)
+{
+	struct ib_collq_target_create create = {
+		.size = sizeof(create),
+		.endpoint = endpoint,
+	};
+	int err;
+
+	memcpy(create.zone, name, sizeof(*name));
+	err = raw_ioctl(fd, IB_COLLQ_TARGET_CREATE, &create);
+	return err ? err : (int)create.id;
+}
+
+/* A WRITE of the first entries of the table, with the signal that a pair waits for. */
+struct ib_collq_task raw_write_list(__u32 endpoint, __u32 target, __u64 offset, __u32 count)
+{
+	return (struct ib_collq_task) {
+		.opcode = IB_COLLQ_TASK_WRITE,
+		.flags = IB_COLLQ_TASK_SIGNAL,
+		.object = endpoint,
+		.signal_slot = RAW_SLOT,
+		.signal_generation = RAW_GENERATION,
+		.zone = target,
+		.zone_offset = offset,
+		.sge_count = count,
+	};
+}
+
 /* Memory of its own, of which nothing is there yet; NULL if there is none. */
 void *raw_map(size_t length)
 {

@@ -47,6 +47,12 @@ struct ib_collq_task raw_send_list(__u32 endpoint, __u32 first, __u32 count);
 struct ib_collq_task raw_recv_list(__u32 endpoint, __u32 first, __u32 count);
 struct ib_collq_task raw_copy(__u32 src, __u32 src_count, __u32 dst, __u32 dst_count);
 
+/* Landing zones: an id, with the name in @name; and what is written there */
+int raw_zone_offer(int fd, __u32 endpoint, __u32 region, __u64 offset, __u64 length,
+		   struct ib_collq_zone_name *name);
+int raw_target_create(int fd, __u32 endpoint, const struct ib_collq_zone_name *name);
+struct ib_collq_task raw_write_list(__u32 endpoint, __u32 target, __u64 offset, __u32 count);
+
 /* Memory */
 void *raw_map(size_t length);
 void raw_fill(void *memory, size_t length, unsigned int seed);

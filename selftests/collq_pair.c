@@ -83,8 +83,8 @@ int raw_ring_next(int fd, struct raw_ring *ring,
 	return raw_ring_take(ring, completion) ? 0 : -EPROTO;
 }
 
-/* Opens a context with all that it takes to be connected. */
-int raw_side_open(struct raw_side *side)
+/* Opens a context with all that it takes to be connected, and such an endpoint. */
+int raw_side_open_with(struct raw_side *side, const struct ib_collq_endpoint_create *attr)
 {
 	int ret;
 
@@ -95,7 +95,7 @@ int raw_side_open(struct raw_side *side)
 	ret = raw_ring_create(side->fd, RAW_RING_ENTRIES, &side->ring);
 	if (ret)
 		return ret;
-	side->attr = raw_endpoint_attr(IB_COLLQ_ENDPOINT_SIGNAL);
+	side->attr = *attr;
 	ret = raw_endpoint_create(side->fd, &side->attr);
 	if (ret < 0)
 		return ret;
@@ -106,6 +106,13 @@ int raw_side_open(struct raw_side *side)
 	side->counter = ret;
 	return raw_slot_bind(side->fd, side->endpoint, RAW_SLOT, RAW_GENERATION,
 			     side->counter);
+}
+
+int raw_side_open(struct raw_side *side)
+{
+	const struct ib_collq_endpoint_create attr = raw_endpoint_attr(IB_COLLQ_ENDPOINT_SIGNAL);
+
+	return raw_side_open_with(side, &attr);
 }
 
 int raw_side_connect(struct raw_side *side, const __u8 *peer_address)
@@ -145,21 +152,29 @@ void raw_side_close(struct raw_side *side)
 	side->fd = -1;
 }
 
-int raw_pair_open(struct raw_side *a, struct raw_side *b)
+int raw_pair_open_with(struct raw_side *a, const struct ib_collq_endpoint_create *attr_a,
+		       struct raw_side *b, const struct ib_collq_endpoint_create *attr_b)
 {
 	int err;
 
 	b->fd = -1;
-	err = raw_side_open(a);
+	err = raw_side_open_with(a, attr_a);
 	if (err)
 		return err;
-	err = raw_side_open(b);
+	err = raw_side_open_with(b, attr_b);
 	if (err)
 		return err;
 	err = raw_side_connect(a, b->attr.address);
 	if (err)
 		return err;
 	return raw_side_connect(b, a->attr.address);
+}
+
+int raw_pair_open(struct raw_side *a, struct raw_side *b)
+{
+	const struct ib_collq_endpoint_create attr = raw_endpoint_attr(IB_COLLQ_ENDPOINT_SIGNAL);
+
+	return raw_pair_open_with(a, &attr, b, &attr);
 }
 
 void raw_pair_close(struct raw_side *a, struct raw_side *b)

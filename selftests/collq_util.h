@@ -142,9 +142,12 @@ struct raw_side {
 };
 
 int raw_side_open(struct raw_side *side);
+int raw_side_open_with(struct raw_side *side, const struct ib_collq_endpoint_create *attr);
 int raw_side_connect(struct raw_side *side, const __u8 *peer_address);
 void raw_side_close(struct raw_side *side);
 int raw_pair_open(struct raw_side *a, struct raw_side *b);
+int raw_pair_open_with(struct raw_side *a, const struct ib_collq_endpoint_create *attr_a,
+		       struct raw_side *b, const struct ib_collq_endpoint_create *attr_b);
 void raw_pair_close(struct raw_side *a, struct raw_side *b);
 int raw_pair_add_messages(struct raw_side *a, struct raw_side *b);
 int raw_pair_barrier(struct raw_side *a, struct raw_side *b);

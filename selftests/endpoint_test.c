@@ -182,8 +182,8 @@ FIXTURE_VARIANT_ADD(range, recv_capacity_beyond) {
 	.offset = OFFSET(recv_capacity), .size = SIZE(recv_capacity), .value = ~0U, .err = -EINVAL,
 };
 
-FIXTURE_VARIANT_ADD(range, max_send_sge_of_signals) {
-	.offset = OFFSET(max_send_sge), .size = SIZE(max_send_sge), .value = 1, .err = -EINVAL,
+FIXTURE_VARIANT_ADD(range, max_send_sge_of_writes_beyond) {
+	.offset = OFFSET(max_send_sge), .size = SIZE(max_send_sge), .value = 33, .err = -EINVAL,
 };
 
 FIXTURE_VARIANT_ADD(range, max_recv_sge_of_signals) {
@@ -209,7 +209,17 @@ FIXTURE_VARIANT_ADD(range, probe_ms_beyond) {
 };
 
 FIXTURE_VARIANT_ADD(range, flags) {
-	.offset = OFFSET(flags), .size = SIZE(flags), .value = 1, .err = -EOPNOTSUPP,
+	.offset = OFFSET(flags), .size = SIZE(flags), .value = 2, .err = -EOPNOTSUPP,
+};
+
+FIXTURE_VARIANT_ADD(range, last_flag) {
+	.offset = OFFSET(flags), .size = SIZE(flags), .value = 1U << 31, .err = -EOPNOTSUPP,
+};
+
+FIXTURE_VARIANT_ADD(range, zones_of_messages) {
+	.message = true,
+	.offset = OFFSET(flags), .size = SIZE(flags), .value = IB_COLLQ_ENDPOINT_ZONES,
+	.err = -EINVAL,
 };
 
 FIXTURE_VARIANT_ADD(range, reserved) {

@@ -2,7 +2,7 @@
 /*
  * Validation of graphs under libFuzzer: the kernel's own file, built in user space
  * with sanitizers (fuzz_graph_test). The world is that of graph_check_test: signal
- * endpoints 1 and 3, message endpoint 2, counters 4 and 5.
+ * endpoints 1 and 3, message endpoint 2, counters 4 and 5, targets 6 and 7.
  *
  * An input is one byte of limits, then tasks and scatter/gather entries in a short
  * form in which most bytes matter; now and then 8 bytes are taken as they are. What
@@ -22,6 +22,7 @@
 #define MAX_BUFFERS	3
 #define MAX_SLOTS	16
 #define MAX_MESSAGE	5000
+#define MAX_ZONE	4000
 
 #define REQUIRE(condition)	\
 	do { if (!(condition)) __builtin_trap(); } while (0)
@@ -58,7 +59,10 @@ static int find_endpoint(void *data, __u32 id, struct collq_graph_endpoint *ep)
 	(void)data;
 	if (!id || id > 3)
 		return -ENOENT;
-	*ep = (struct collq_graph_endpoint) { .kind = IB_COLLQ_ENDPOINT_SIGNAL };
+	*ep = (struct collq_graph_endpoint) {
+		.kind = IB_COLLQ_ENDPOINT_SIGNAL,
+		.max_send_sge = id == 1 ? 2 : 0,
+	};
 	if (id == 2)
 		*ep = (struct collq_graph_endpoint) {
 			.kind = IB_COLLQ_ENDPOINT_MESSAGE,
@@ -74,9 +78,20 @@ static int find_counter(void *data, __u32 id)
 	return id == 4 || id == 5 ? 0 : -ENOENT;
 }
 
+static int find_target(void *data, __u32 id, struct collq_graph_target *target)
+{
+	(void)data;
+	if (id != 6 && id != 7)
+		return -ENOENT;
+	target->endpoint = id == 6 ? 1 : 3;
+	target->length = MAX_ZONE;
+	return 0;
+}
+
 static const struct collq_graph_lookup lookup = {
 	.endpoint = find_endpoint,
 	.counter = find_counter,
+	.target = find_target,
 };
 
 static struct ib_collq_task task_of(struct input *input)
@@ -177,6 +192,17 @@ static bool is_signal_endpoint(const struct collq_graph_endpoint *ep)
 	return ep->kind == IB_COLLQ_ENDPOINT_SIGNAL;
 }
 
+/* A WRITE goes where its endpoint leads, and not beyond. */
+static bool lands_in_the_zone(const struct graph *graph, const struct ib_collq_task *task)
+{
+	__u64 length = list_length(graph, task->sge_first, task->sge_count);
+	struct collq_graph_target target;
+
+	return !find_target(NULL, task->zone, &target) && target.endpoint == task->object &&
+	       task->zone_offset <= target.length &&
+	       task->zone_offset + length <= target.length;
+}
+
 /* What the ABI header promises of a task that was accepted. */
 static bool task_is_right(const struct graph *graph, const struct ib_collq_task *task,
 			  const struct collq_graph_limits *limits)
@@ -208,7 +234,9 @@ static bool task_is_right(const struct graph *graph, const struct ib_collq_task 
 		       !task->sge_first && !task->sge_count;
 	case IB_COLLQ_TASK_WRITE:
 		if (!(limits->features & IB_COLLQ_FEATURE_ZONE) || !signal ||
-		    find_endpoint(NULL, task->object, &ep) || !is_signal_endpoint(&ep))
+		    find_endpoint(NULL, task->object, &ep) || !is_signal_endpoint(&ep) ||
+		    task->count || task->dst_count || task->calc_op ||
+		    !lands_in_the_zone(graph, task))
 			return false;
 		max = ep.max_send_sge;
 		break;
@@ -242,7 +270,7 @@ static void judge(const struct graph *graph, const struct collq_graph_limits *li
 	__u32 i;
 
 	REQUIRE(err == 0 || err == -EINVAL || err == -EOPNOTSUPP || err == -ENOENT);
-	REQUIRE(!err == !refusal.reason && refusal.reason <= IB_COLLQ_REFUSED_CALC);
+	REQUIRE(!err == !refusal.reason && refusal.reason <= IB_COLLQ_REFUSED_ZONE);
 	REQUIRE(refusal.task == IB_COLLQ_NO_TASK || (err && refusal.task < graph->nr_tasks));
 	if (err && refusal.task == IB_COLLQ_NO_TASK)
 		return;

@@ -26,7 +26,6 @@
 #define SEND_MESSAGE	.opcode = IB_COLLQ_TASK_SEND, .object = MESSAGE_ENDPOINT
 #define RECV_MESSAGE	.opcode = IB_COLLQ_TASK_RECV, .object = MESSAGE_ENDPOINT
 #define WAIT_COUNTER	.opcode = IB_COLLQ_TASK_WAIT, .object = COUNTER
-#define WRITE_SIGNAL	.opcode = IB_COLLQ_TASK_WRITE, .flags = IB_COLLQ_TASK_SIGNAL
 
 /* Why they are refused */
 #define REFUSED(why, has, may)	.reason = IB_COLLQ_REFUSED_##why, .needed = (has), .limit = (may)
@@ -126,13 +125,6 @@ FIXTURE_VARIANT_ADD(accepted, recv_with_data) {
 
 FIXTURE_VARIANT_ADD(accepted, wait) {
 	.task = { WAIT_COUNTER, .count = ~0ULL },
-};
-
-FIXTURE_VARIANT_ADD(accepted, write) {
-	.task = {
-		WRITE_SIGNAL, .object = SIGNAL_ENDPOINT, .signal_slot = 15, .zone = 9,
-		.zone_offset = ~0ULL, .sge_count = 2,
-	},
 };
 
 FIXTURE_VARIANT_ADD(accepted, copy_of_more_than_a_message) {
@@ -352,12 +344,6 @@ FIXTURE_VARIANT_ADD(refused, wait_object) {
 	REFUSED(OBJECT, NOBODY, 0),
 };
 
-FIXTURE_VARIANT_ADD(refused, write_object) {
-	.task = { WRITE_SIGNAL, .object = NOBODY },
-	.err = -ENOENT,
-	REFUSED(OBJECT, NOBODY, 0),
-};
-
 FIXTURE_VARIANT_ADD(refused, send_object_is_counter) {
 	.task = { SEND_SIGNAL, .object = COUNTER },
 	.err = -ENOENT,
@@ -373,11 +359,6 @@ FIXTURE_VARIANT_ADD(refused, wait_object_is_endpoint) {
 FIXTURE_VARIANT_ADD(refused, recv_on_signal_endpoint) {
 	.task = { .opcode = IB_COLLQ_TASK_RECV, .object = SIGNAL_ENDPOINT },
 	REFUSED(KIND, IB_COLLQ_ENDPOINT_SIGNAL, IB_COLLQ_ENDPOINT_MESSAGE),
-};
-
-FIXTURE_VARIANT_ADD(refused, write_on_message_endpoint) {
-	.task = { WRITE_SIGNAL, .object = MESSAGE_ENDPOINT },
-	REFUSED(KIND, IB_COLLQ_ENDPOINT_MESSAGE, IB_COLLQ_ENDPOINT_SIGNAL),
 };
 
 FIXTURE_VARIANT_ADD(refused, send_data_on_signal_endpoint) {
@@ -410,11 +391,6 @@ FIXTURE_VARIANT_ADD(refused, wait_with_signal) {
 	REFUSED(SIGNAL, IB_COLLQ_TASK_SIGNAL, 0),
 };
 
-FIXTURE_VARIANT_ADD(refused, write_without_signal) {
-	.task = { .opcode = IB_COLLQ_TASK_WRITE, .object = SIGNAL_ENDPOINT },
-	REFUSED(SIGNAL, 0, IB_COLLQ_TASK_SIGNAL),
-};
-
 FIXTURE_VARIANT_ADD(refused, copy_with_signal) {
 	.task = { .opcode = IB_COLLQ_TASK_COPY, .flags = IB_COLLQ_TASK_SIGNAL },
 	REFUSED(SIGNAL, IB_COLLQ_TASK_SIGNAL, 0),
@@ -423,11 +399,6 @@ FIXTURE_VARIANT_ADD(refused, copy_with_signal) {
 FIXTURE_VARIANT_ADD(refused, send_signal_slot_too_high) {
 	.task = { SEND_SIGNAL, .object = SIGNAL_ENDPOINT, .signal_slot = 16 },
 	REFUSED(SLOT, 16, 15),
-};
-
-FIXTURE_VARIANT_ADD(refused, write_signal_slot_too_high) {
-	.task = { WRITE_SIGNAL, .object = SIGNAL_ENDPOINT, .signal_slot = 0xffff },
-	REFUSED(SLOT, 0xffff, 15),
 };
 
 FIXTURE_VARIANT_ADD(refused, sge_first_beyond) {
@@ -463,11 +434,6 @@ FIXTURE_VARIANT_ADD(refused, recv_sge_count) {
 FIXTURE_VARIANT_ADD(refused, length_of_send) {
 	.task = { SEND_MESSAGE, .sge_count = 3 },
 	REFUSED(LENGTH, 300, 250),
-};
-
-FIXTURE_VARIANT_ADD(refused, write_sge_count) {
-	.task = { WRITE_SIGNAL, .object = SIGNAL_ENDPOINT, .sge_count = 3 },
-	REFUSED(SGE_COUNT, 3, 2),
 };
 
 FIXTURE_VARIANT_ADD(refused, copy_of_less) {
@@ -513,13 +479,6 @@ FIXTURE_VARIANT_ADD(refused, data_without_regions) {
 	.missing_features = IB_COLLQ_FEATURE_REGION,
 	.err = -EOPNOTSUPP,
 	REFUSED(UNSUPPORTED, IB_COLLQ_FEATURE_REGION, FEATURES_ALL & ~IB_COLLQ_FEATURE_REGION),
-};
-
-FIXTURE_VARIANT_ADD(refused, write_without_zones) {
-	.task = { WRITE_SIGNAL, .object = SIGNAL_ENDPOINT },
-	.missing_features = IB_COLLQ_FEATURE_ZONE,
-	.err = -EOPNOTSUPP,
-	REFUSED(UNSUPPORTED, IB_COLLQ_FEATURE_ZONE, FEATURES_ALL & ~IB_COLLQ_FEATURE_ZONE),
 };
 
 FIXTURE_VARIANT_ADD(refused, copy_without_calc) {

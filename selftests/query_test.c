@@ -35,7 +35,7 @@ TEST_F(context, query)
 	EXPECT_EQ(IB_COLLQ_ABI_VERSION, query.abi_version);
 	EXPECT_EQ(IB_COLLQ_PROTOCOL_VERSION, query.protocol_version);
 	EXPECT_EQ(IB_COLLQ_FEATURE_SIGNAL | IB_COLLQ_FEATURE_MESSAGE |
-		  IB_COLLQ_FEATURE_REGION | IB_COLLQ_FEATURE_CALC |
+		  IB_COLLQ_FEATURE_REGION | IB_COLLQ_FEATURE_ZONE | IB_COLLQ_FEATURE_CALC |
 		  IB_COLLQ_FEATURE_RESET | IB_COLLQ_FEATURE_PROBE, query.features);
 	EXPECT_STREQ(RAW_DEVICE, (const char *)query.device);
 	EXPECT_EQ(1, query.nr_ports);
@@ -52,6 +52,9 @@ TEST_F(context, query)
 	EXPECT_LE(4096, query.max_sges);
 	EXPECT_LE(3, query.max_buffers);
 	EXPECT_LE(1ULL << 30, query.max_region);
+	EXPECT_LE(1ULL << 20, query.max_zone);
+	EXPECT_LE(1024, query.max_zones);
+	EXPECT_EQ(0, query.__reserved);
 	/* What rxe has. */
 	EXPECT_EQ(32, query.max_send_sge);
 	EXPECT_EQ(32, query.max_recv_sge);

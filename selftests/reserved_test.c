@@ -14,7 +14,7 @@
 
 #include "kselftest_harness.h"
 
-#include "collq_util.h"
+#include "collq_memory.h"
 
 /* Objects of a context that was just opened have the ids 1, 2, ... */
 enum {
@@ -26,6 +26,10 @@ enum {
 	QUEUE,
 	SIGNAL_COUNTER,	/* bound to slot 1 of ENDPOINT */
 	FREE_COUNTER,	/* bound to nothing */
+	OWNER,		/* an endpoint that may have landing zones */
+	WRITER,		/* connected to it */
+	REGION,
+	ZONE,		/* of OWNER, in REGION */
 	NEXT,
 };
 
@@ -62,6 +66,7 @@ struct command {
 		struct ib_collq_context_describe context;
 		struct ib_collq_region_create region;
 		struct ib_collq_zone_offer zone;
+		struct ib_collq_target_create target;
 	};
 };
 
@@ -73,6 +78,9 @@ static const struct ib_collq_task wait_task = {
 
 /* What a region is made of. */
 static char memory[4096];
+
+/* The name of ZONE */
+static struct ib_collq_zone_name zone_name;
 
 #define TOP(command, type)	\
 	.name = #command, .cmd = IB_COLLQ_##command, .size = sizeof(struct ib_collq_##type)
@@ -108,14 +116,33 @@ static struct command commands[] = {
 	{ TOP(CONTEXT_DESCRIBE, context_describe) },
 	{ TOP(REGION_CREATE, region_create),
 	  .region = { .type = IB_COLLQ_REGION_USER, .length = 4096 } },
-	{ TOP(ZONE_OFFER, zone_offer), .ret = -EOPNOTSUPP,
-	  .zone = { .endpoint = ENDPOINT, .length = 64 } },
+	{ TOP(ZONE_OFFER, zone_offer),
+	  .zone = { .endpoint = OWNER, .region = REGION, .length = 64 } },
+	{ TOP(TARGET_CREATE, target_create), .target = { .endpoint = WRITER } },
 	{ .name = NULL },
 };
 
 FIXTURE(abi) {
 	int fd;
 };
+
+/* From OWNER to ZONE. */
+static int open_zone(int fd)
+{
+	struct ib_collq_endpoint_create owner = raw_endpoint_attr(IB_COLLQ_ENDPOINT_SIGNAL);
+	struct ib_collq_endpoint_create writer = owner;
+	int err;
+
+	owner.flags = IB_COLLQ_ENDPOINT_ZONES;
+	if (raw_endpoint_create(fd, &owner) != OWNER || raw_endpoint_create(fd, &writer) != WRITER)
+		return -EPROTO;
+	err = raw_endpoint_connect(fd, WRITER, owner.address);
+	if (err)
+		return err;
+	if (raw_region_create(fd, memory, sizeof(memory), IB_COLLQ_ACCESS_WRITE) != REGION)
+		return -EPROTO;
+	return raw_zone_offer(fd, OWNER, REGION, 0, 1, &zone_name) == ZONE ? 0 : -EPROTO;
+}
 
 FIXTURE_SETUP(abi)
 {
@@ -139,6 +166,7 @@ FIXTURE_SETUP(abi)
 	ASSERT_EQ(SIGNAL_COUNTER, raw_counter_create(fd, IB_COLLQ_SOURCE_SIGNAL, 0));
 	ASSERT_EQ(FREE_COUNTER, raw_counter_create(fd, IB_COLLQ_SOURCE_SIGNAL, 0));
 	ASSERT_EQ(0, raw_slot_bind(fd, ENDPOINT, 1, 0, SIGNAL_COUNTER));
+	ASSERT_EQ(0, open_zone(fd));
 
 	for (command = commands; command->name; command++) {
 		if (!command->batch)
@@ -147,6 +175,8 @@ FIXTURE_SETUP(abi)
 			memcpy(command->connect.address, attr[0].address, sizeof(attr[0].address));
 		if (command->cmd == IB_COLLQ_REGION_CREATE)
 			command->region.address = (unsigned long)memory;
+		if (command->cmd == IB_COLLQ_TARGET_CREATE)
+			memcpy(command->target.zone, &zone_name, sizeof(zone_name));
 		if (command->cmd == IB_COLLQ_GRAPH_CREATE)
 			command->graph.tasks = (unsigned long)&wait_task;
 	}
@@ -218,7 +248,7 @@ TEST_F(abi, good)
 	for (command = commands; command->name; command++)
 		EXPECT_RET(command->ret, call_good(self->fd, command));
 	/* Each created one of its kind; one was destroyed. */
-	EXPECT_EQ(NEXT - 1 + 6 - 1, count_objects(self->fd));
+	EXPECT_EQ(NEXT - 1 + 8 - 1, count_objects(self->fd));
 }
 
 TEST_F(abi, too_short)
@@ -303,6 +333,8 @@ TEST_F(abi, read_only)
 		if (command->cmd != IB_COLLQ_RING_CREATE && command->cmd != IB_COLLQ_QUEUE_CREATE &&
 		    command->cmd != IB_COLLQ_GRAPH_CREATE &&
 		    command->cmd != IB_COLLQ_REGION_CREATE &&
+		    command->cmd != IB_COLLQ_ZONE_OFFER &&
+		    command->cmd != IB_COLLQ_TARGET_CREATE &&
 		    command->cmd != IB_COLLQ_ENDPOINT_CREATE &&
 		    command->cmd != IB_COLLQ_COUNTER_CREATE)
 			continue;
@@ -367,16 +399,15 @@ TEST_F(abi, other_operations)
 	EXPECT_EQ(ESPIPE, errno);
 }
 
-/* Zones can't have been made. */
 TEST_F(abi, destroy_types)
 {
 	static const struct {
 		__u32 type;
 		int err;
 	} types[] = {
-		{ IB_COLLQ_OBJECT_REGION, -ENOENT }, { IB_COLLQ_OBJECT_ZONE, -EOPNOTSUPP },
-		{ IB_COLLQ_OBJECT_ZONE + 1, -EINVAL }, { ~0U, -EINVAL },
-		{ IB_COLLQ_OBJECT_RING, -ENOENT },
+		{ IB_COLLQ_OBJECT_REGION, -ENOENT }, { IB_COLLQ_OBJECT_ZONE, -ENOENT },
+		{ IB_COLLQ_OBJECT_TARGET, -ENOENT }, { IB_COLLQ_OBJECT_TARGET + 1, -EINVAL },
+		{ ~0U, -EINVAL }, { IB_COLLQ_OBJECT_RING, -ENOENT },
 	};
 	struct ib_collq_object_destroy destroy = { .id = FREE_COUNTER };
 	unsigned int i;
@@ -569,6 +600,18 @@ FIXTURE_VARIANT_ADD(member, queue_submit_bindings) {
 
 FIXTURE_VARIANT_ADD(member, zone_offer_flags) {
 	IB_COLLQ_ZONE_OFFER, AT(zone_offer, flags), 1, -EOPNOTSUPP,
+};
+
+FIXTURE_VARIANT_ADD(member, zone_offer_reserved) {
+	IB_COLLQ_ZONE_OFFER, AT(zone_offer, __reserved), 1U << 31, -EINVAL,
+};
+
+FIXTURE_VARIANT_ADD(member, target_create_flags) {
+	IB_COLLQ_TARGET_CREATE, AT(target_create, flags), 1, -EOPNOTSUPP,
+};
+
+FIXTURE_VARIANT_ADD(member, target_create_last_flag) {
+	IB_COLLQ_TARGET_CREATE, AT(target_create, flags), 1U << 31, -EOPNOTSUPP,
 };
 
 FIXTURE_VARIANT_ADD(member, zone_offer_last_flag) {

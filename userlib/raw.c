@@ -60,6 +60,12 @@ int collq_zone_offer(struct collq_context *context, struct ib_collq_zone_offer *
 	return collq_ioctl(context, IB_COLLQ_ZONE_OFFER, zone);
 }
 
+int collq_target_create(struct collq_context *context, struct ib_collq_target_create *target)
+{
+	target->size = sizeof(*target);
+	return collq_ioctl(context, IB_COLLQ_TARGET_CREATE, target);
+}
+
 int collq_endpoint_create(struct collq_context *context,
 			  struct ib_collq_endpoint_create *entries, uint32_t nr)
 {

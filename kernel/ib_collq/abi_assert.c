@@ -14,10 +14,11 @@
 #define ASSERT_OFFSET(type, member, offset)				\
 	static_assert(offsetof(struct type, member) == (offset))
 
-ASSERT_SIZE(ib_collq_query, 176);
+ASSERT_SIZE(ib_collq_query, 192);
 ASSERT_OFFSET(ib_collq_query, instance, 88);
 ASSERT_OFFSET(ib_collq_query, device, 104);
 ASSERT_OFFSET(ib_collq_query, max_region, 168);
+ASSERT_OFFSET(ib_collq_query, max_zones, 184);
 ASSERT_SIZE(ib_collq_batch, 32);
 ASSERT_SIZE(ib_collq_object_destroy, 8);
 ASSERT_SIZE(ib_collq_address, IB_COLLQ_ADDRESS_SIZE);
@@ -72,5 +73,14 @@ ASSERT_SIZE(ib_collq_endpoint_info, 368);
 ASSERT_SIZE(ib_collq_region_create, 40);
 ASSERT_SIZE(ib_collq_region_info, 64);
 ASSERT_SIZE(ib_collq_zone_offer, 72);
+ASSERT_OFFSET(ib_collq_zone_offer, zone, 40);
+ASSERT_SIZE(ib_collq_zone_name, IB_COLLQ_ZONE_SIZE);
+ASSERT_OFFSET(ib_collq_zone_name, key, 4);
+ASSERT_OFFSET(ib_collq_zone_name, address, 8);
+ASSERT_OFFSET(ib_collq_zone_name, endpoint, 24);
+ASSERT_SIZE(ib_collq_target_create, 48);
+ASSERT_OFFSET(ib_collq_target_create, zone, 16);
+ASSERT_SIZE(ib_collq_zone_info, 80);
+ASSERT_SIZE(ib_collq_target_info, 56);
 ASSERT_SIZE(ib_collq_object_reset, 144);
 ASSERT_SIZE(ib_collq_context_describe, 48);

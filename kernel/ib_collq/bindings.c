@@ -9,6 +9,7 @@
  * submission, queue and graph.
  */
 #include <linux/overflow.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include <rdma/ib_verbs.h>
@@ -63,28 +64,48 @@ int collq_bindings_bind(struct collq_bindings *bindings,
 	return 0;
 }
 
-/* Entries of a queue pair's list that a list needs at most. */
-static u32 collq_list_nr_sges(const struct collq_list *list)
+/*
+ * As much of a part of a region as one entry can describe, of the list of a queue
+ * pair whose protection domain is its own, or the context's if @own_pd is NULL.
+ */
+static u32 collq_region_sge(const struct collq_region *region, u64 offset,
+			    u32 length, const struct ib_pd *own_pd,
+			    struct ib_sge *sge)
+{
+	if (unlikely(own_pd))
+		return collq_mapping_piece(&region->map, offset, length,
+					   own_pd->local_dma_lkey, sge);
+	return collq_mapping_sge(&region->map, offset, length, sge);
+}
+
+/* Whether a list fits into so many entries of a queue pair's. */
+static bool collq_list_fits(const struct collq_list *list,
+			    const struct ib_pd *own_pd, u32 max)
 {
 	const struct collq_binding *binding;
-	u32 i, nr = 0;
+	u32 i, left, done, nr = 0;
+	struct ib_sge sge;
+	u64 offset;
 
 	for (i = 0; i < list->nr; i++) {
-		if (!list->sges[i].length)
-			continue;
 		binding = &list->bindings->slots[list->sges[i].buffer];
-		nr += collq_mapping_nr_sges(&binding->region->map,
-					    binding->offset + list->sges[i].offset,
-					    list->sges[i].length);
+		offset = binding->offset + list->sges[i].offset;
+		for (left = list->sges[i].length; left; left -= done) {
+			done = collq_region_sge(binding->region, offset, left,
+						own_pd, &sge);
+			offset += done;
+			if (++nr > max)
+				return false;
+		}
 	}
-	return nr;
+	return true;
 }
 
 static u32 collq_step_max_sges(const struct collq_step *step)
 {
 	if (step->opcode == IB_COLLQ_TASK_RECV)
 		return step->endpoint->recv_sges;
-	return step->endpoint->send_sges;
+	return collq_step_endpoint(step)->send_sges;
 }
 
 /* Whether all that is bound has one key for everything. */
@@ -99,15 +120,27 @@ static bool collq_bindings_whole(const struct collq_bindings *bindings)
 	return true;
 }
 
+/* For queue pairs that the keys of regions are of no use to. */
+static int collq_bindings_index(struct collq_bindings *bindings)
+{
+	u32 i;
+	int err = 0;
+
+	for (i = 0; i < bindings->nr && !err; i++)
+		err = collq_mapping_index(&bindings->slots[i].region->map);
+	return err;
+}
+
 /**
  * collq_bindings_check - whether the lists fit the queue pairs
  * @bindings: the bindings, complete
  * @graph: the graph
  *
  * The graph's lists fit; but an entry that crosses the border of what has one key
- * becomes two. Looks at all lists only if there is such a border.
+ * becomes two, and where no key counts, of what is contiguous. Looks at all lists
+ * only if there may be such a border. May sleep.
  *
- * Return: 0 or -EMSGSIZE.
+ * Return: 0, -EMSGSIZE or -ENOMEM.
  */
 int collq_bindings_check(struct collq_bindings *bindings,
 			 const struct collq_graph *graph)
@@ -115,16 +148,24 @@ int collq_bindings_check(struct collq_bindings *bindings,
 	const struct collq_step *step;
 	struct collq_list list;
 	u32 i;
+	int err;
 
-	if (likely(collq_bindings_whole(bindings)))
+	if (unlikely(graph->writes_apart)) {
+		err = collq_bindings_index(bindings);
+		if (err)
+			return err;
+	} else if (likely(collq_bindings_whole(bindings))) {
 		return 0;
+	}
 	for (i = 0; i < graph->nr_tasks; i++) {
 		step = &graph->steps[i];
 		if (!collq_step_has_data(step))
 			continue;
 		list = collq_step_list(graph, step, bindings);
-		if (collq_list_nr_sges(&list) > collq_step_max_sges(step))
+		if (!collq_list_fits(&list, collq_step_endpoint(step)->pd,
+				     collq_step_max_sges(step)))
 			return -EMSGSIZE;
+		cond_resched();
 	}
 	return 0;
 }
@@ -155,6 +196,7 @@ bool collq_bindings_put(struct collq_bindings *bindings)
 /**
  * collq_list_sges - a list as a queue pair wants it
  * @list: the list
+ * @own_pd: the queue pair's protection domain, or NULL if it's the context's
  * @sges: filled in; as long as collq_bindings_check() has seen to
  *
  * What is contiguous becomes one entry; empty entries are left out, since to some
@@ -162,7 +204,8 @@ bool collq_bindings_put(struct collq_bindings *bindings)
  *
  * Return: the number of entries.
  */
-u32 collq_list_sges(const struct collq_list *list, struct ib_sge *sges)
+u32 collq_list_sges(const struct collq_list *list, const struct ib_pd *own_pd,
+		    struct ib_sge *sges)
 {
 	const struct collq_binding *binding;
 	struct ib_sge *last = NULL, next;
@@ -173,8 +216,8 @@ u32 collq_list_sges(const struct collq_list *list, struct ib_sge *sges)
 		binding = &list->bindings->slots[list->sges[i].buffer];
 		offset = binding->offset + list->sges[i].offset;
 		for (left = list->sges[i].length; left; left -= done) {
-			done = collq_mapping_sge(&binding->region->map, offset,
-						 left, &next);
+			done = collq_region_sge(binding->region, offset, left,
+						own_pd, &next);
 			offset += done;
 			if (last && last->lkey == next.lkey &&
 			    last->addr + last->length == next.addr) {

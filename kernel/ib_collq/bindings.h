@@ -9,6 +9,7 @@
 
 struct collq_graph;
 struct collq_region;
+struct ib_pd;
 struct ib_sge;
 struct work_struct;
 
@@ -56,7 +57,8 @@ int collq_bindings_bind(struct collq_bindings *bindings,
 int collq_bindings_check(struct collq_bindings *bindings,
 			 const struct collq_graph *graph);
 bool collq_bindings_put(struct collq_bindings *bindings);
-u32 collq_list_sges(const struct collq_list *list, struct ib_sge *sges);
+u32 collq_list_sges(const struct collq_list *list, const struct ib_pd *own_pd,
+		    struct ib_sge *sges);
 
 static inline void collq_bindings_get(struct collq_bindings *bindings)
 {

@@ -22,7 +22,7 @@ static int collq_connect_init(struct collq_endpoint *ep)
 		.qp_state = IB_QPS_INIT,
 		.pkey_index = ep->attr.pkey_index,
 		.port_num = ep->attr.port,
-		/* For zero-length operations only: no key is ever given out. */
+		/* For zero-length operations, and landing zones if it has any. */
 		.qp_access_flags = IB_ACCESS_REMOTE_WRITE,
 	};
 

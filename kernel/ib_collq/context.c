@@ -156,6 +156,8 @@ void collq_context_detach(struct collq_context *ctx)
 	static const u32 order[] = {
 		IB_COLLQ_OBJECT_QUEUE,
 		IB_COLLQ_OBJECT_GRAPH,
+		IB_COLLQ_OBJECT_TARGET,
+		IB_COLLQ_OBJECT_ZONE,
 		IB_COLLQ_OBJECT_COUNTER,
 		IB_COLLQ_OBJECT_ENDPOINT,
 		IB_COLLQ_OBJECT_REGION,

@@ -35,6 +35,7 @@ struct mm_struct;
  * @objects: id to object; its lock protects the look-up
  * @next_id: where the search for a free id goes on
  * @nr_objects: number of objects, under @mutex
+ * @nr_zones: number of landing zones among them, under @mutex
  * @closed: its file is gone; set under @mutex
  * @verbs: protection domain; NULL once the context or
  *	the device is gone; set under @mutex
@@ -61,6 +62,7 @@ struct collq_context {
 	struct xarray objects;
 	u32 next_id;
 	u32 nr_objects;
+	u32 nr_zones;
 	bool closed;
 	struct collq_verbs *verbs;
 	spinlock_t claim_lock;		/* who waits on which counter */

@@ -17,6 +17,8 @@
 #include "queue.h"
 #include "region.h"
 #include "ring.h"
+#include "target.h"
+#include "zone.h"
 
 /* What is told of an object, and where its table goes. */
 struct collq_description {
@@ -186,11 +188,33 @@ static int collq_describe_region(struct collq_description *d,
 	return collq_put_info(d, &info, sizeof(info));
 }
 
+static int collq_describe_zone(struct collq_description *d,
+			       struct collq_object *obj)
+{
+	struct ib_collq_zone_info info;
+
+	collq_zone_info(collq_zone_of(obj), &info);
+	return collq_put_info(d, &info, sizeof(info));
+}
+
+static int collq_describe_target(struct collq_description *d,
+				 struct collq_object *obj)
+{
+	struct ib_collq_target_info info;
+
+	collq_target_info(collq_target_of(obj), &info);
+	return collq_put_info(d, &info, sizeof(info));
+}
+
 static int collq_describe(struct collq_description *d, struct collq_object *obj)
 {
 	switch (obj->ops->type) {
 	case IB_COLLQ_OBJECT_REGION:
 		return collq_describe_region(d, obj);
+	case IB_COLLQ_OBJECT_ZONE:
+		return collq_describe_zone(d, obj);
+	case IB_COLLQ_OBJECT_TARGET:
+		return collq_describe_target(d, obj);
 	case IB_COLLQ_OBJECT_ENDPOINT:
 		return collq_describe_endpoint(d, obj);
 	case IB_COLLQ_OBJECT_COUNTER:

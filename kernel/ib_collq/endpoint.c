@@ -237,8 +237,7 @@ static void collq_endpoint_event_work(struct work_struct *work)
 	 * What is posted there lets go of its buffers. Whoever replaces or destroys
 	 * the queue pair waits for this work.
 	 */
-	if (state == IB_COLLQ_ENDPOINT_ERROR &&
-	    ep->attr.kind == IB_COLLQ_ENDPOINT_MESSAGE)
+	if (state == IB_COLLQ_ENDPOINT_ERROR && ep->sge_list)
 		collq_endpoint_flush(ep);
 	collq_endpoint_fail_counters(ep);
 	collq_endpoint_end_messages(ep, state, error);
@@ -289,10 +288,20 @@ void collq_endpoint_destroy_qp(struct collq_endpoint *ep)
 	collq_endpoint_release_buffers(ep);
 }
 
+static void collq_endpoint_drop_pd(struct collq_endpoint *ep)
+{
+	if (!ep->pd)
+		return;
+	ib_dealloc_pd(ep->pd);
+	collq_uncharge(&ep->pd_charge, ep->verbs->pd->device,
+		       COLLQ_CHARGE_OBJECT);
+}
+
 /* The same for good, with all that the queue pair was made from. May sleep. */
 void collq_endpoint_teardown(struct collq_endpoint *ep)
 {
 	collq_endpoint_destroy_qp(ep);
+	collq_endpoint_drop_pd(ep);
 	collq_cq_put(&ep->verbs->device->cqs, ep->cq, ep->cq_depth);
 	collq_verbs_drop_endpoint(ep->verbs, ep->cq_depth, &ep->charge);
 	ep->qp = NULL;
@@ -380,7 +389,7 @@ static int collq_endpoint_check(const struct ib_collq_endpoint_create *attr,
 {
 	u32 max_capacity = collq_endpoint_max_capacity(ibdev);
 
-	if (attr->flags)
+	if (attr->flags & ~IB_COLLQ_ENDPOINT_ZONES)
 		return -EOPNOTSUPP;
 	if ((attr->kind != IB_COLLQ_ENDPOINT_SIGNAL &&
 	     attr->kind != IB_COLLQ_ENDPOINT_MESSAGE) ||
@@ -396,10 +405,9 @@ static int collq_endpoint_check(const struct ib_collq_endpoint_create *attr,
 	    attr->max_send_sge > ibdev->attrs.max_send_sge ||
 	    attr->max_recv_sge > ibdev->attrs.max_recv_sge)
 		return -EINVAL;
-	if (attr->kind == IB_COLLQ_ENDPOINT_SIGNAL &&
-	    (attr->max_send_sge || attr->max_recv_sge || attr->signal_endpoint))
-		return -EINVAL;
-	return 0;
+	if (attr->kind == IB_COLLQ_ENDPOINT_SIGNAL)
+		return attr->max_recv_sge || attr->signal_endpoint ? -EINVAL : 0;
+	return attr->flags ? -EINVAL : 0;
 }
 
 /*
@@ -423,6 +431,7 @@ static void collq_endpoint_init(struct collq_endpoint *ep,
 	/* A message endpoint's lock is taken outside its signal endpoint's. */
 	if (attr->kind == IB_COLLQ_ENDPOINT_MESSAGE)
 		lockdep_set_class(&ep->lock, &collq_message_lock_key);
+	INIT_LIST_HEAD(&ep->zones);
 	INIT_LIST_HEAD(&ep->send_waiters);
 	INIT_LIST_HEAD(&ep->recv_waiters);
 	INIT_LIST_HEAD(&ep->pending_aborts);
@@ -463,13 +472,38 @@ static int collq_endpoint_alloc_queues(struct collq_endpoint *ep)
 		ep->sends[i].cqe.done = collq_endpoint_send_done;
 		ep->sends[i].endpoint = ep;
 	}
-	if (ep->attr.kind != IB_COLLQ_ENDPOINT_MESSAGE)
+	if (ep->attr.kind == IB_COLLQ_ENDPOINT_SIGNAL && !ep->attr.max_send_sge)
+		return 0;
+	ep->sge_list = kcalloc(max(ep->send_sges, ep->recv_sges),
+			       sizeof(*ep->sge_list), GFP_KERNEL_ACCOUNT);
+	if (!ep->sge_list)
+		return -ENOMEM;
+	if (ep->attr.kind == IB_COLLQ_ENDPOINT_SIGNAL)
 		return 0;
 	ep->recv_bindings = kvcalloc(ep->recv_depth, sizeof(*ep->recv_bindings),
 				     GFP_KERNEL_ACCOUNT);
-	ep->sge_list = kcalloc(max(ep->send_sges, ep->recv_sges),
-			       sizeof(*ep->sge_list), GFP_KERNEL_ACCOUNT);
-	return ep->recv_bindings && ep->sge_list ? 0 : -ENOMEM;
+	return ep->recv_bindings ? 0 : -ENOMEM;
+}
+
+/* A protection domain of its own, if it needs one: 0 or an error. May sleep. */
+static int collq_endpoint_alloc_pd(struct collq_endpoint *ep)
+{
+	struct ib_device *ibdev = ep->verbs->pd->device;
+	struct ib_pd *pd;
+	int err;
+
+	if (!(ep->attr.flags & IB_COLLQ_ENDPOINT_ZONES))
+		return 0;
+	err = collq_charge(&ep->pd_charge, ibdev, COLLQ_CHARGE_OBJECT);
+	if (err)
+		return err;
+	pd = ib_alloc_pd(ibdev, 0);
+	if (IS_ERR(pd)) {
+		collq_uncharge(&ep->pd_charge, ibdev, COLLQ_CHARGE_OBJECT);
+		return PTR_ERR(pd);
+	}
+	ep->pd = pd;
+	return 0;
 }
 
 /*
@@ -494,7 +528,7 @@ struct ib_qp *collq_endpoint_create_qp(struct collq_endpoint *ep)
 	};
 	struct ib_qp *qp;
 
-	qp = ib_create_qp(ep->verbs->pd, &init);
+	qp = ib_create_qp(collq_endpoint_pd(ep), &init);
 	/* What rxe says when there's no memory for a socket. */
 	return qp == ERR_PTR(-ENFILE) ? ERR_PTR(-ENOMEM) : qp;
 }
@@ -554,10 +588,13 @@ collq_endpoint_create(struct collq_context *ctx,
 		err = PTR_ERR(ep->cq);
 		goto err_drop_verbs;
 	}
+	err = collq_endpoint_alloc_pd(ep);
+	if (err)
+		goto err_put_cq;
 	ep->qp = collq_endpoint_create_qp(ep);
 	if (IS_ERR(ep->qp)) {
 		err = PTR_ERR(ep->qp);
-		goto err_put_cq;
+		goto err_drop_pd;
 	}
 	err = collq_address_make(ep->verbs, attr, ep->qp->qp_num, &address);
 	if (err)
@@ -576,6 +613,8 @@ collq_endpoint_create(struct collq_context *ctx,
 
 err_destroy_qp:
 	ib_destroy_qp(ep->qp);
+err_drop_pd:
+	collq_endpoint_drop_pd(ep);
 err_put_cq:
 	collq_cq_put(&ep->verbs->device->cqs, ep->cq, ep->cq_depth);
 err_drop_verbs:

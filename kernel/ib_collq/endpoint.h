@@ -12,13 +12,14 @@
 
 #include "charge.h"
 #include "object.h"
+#include "verbs.h"
 
 struct collq_bindings;
 struct collq_counter;
 struct collq_cq;
 struct collq_list;
 struct collq_queue;
-struct collq_verbs;
+struct collq_target;
 
 /* Receives are given back to the adapter this many at a time. */
 #define COLLQ_REPOST_BATCH	8
@@ -52,11 +53,14 @@ struct collq_send {
  *	message endpoint is destroyed, referenced until it is freed
  * @verbs: what the queue pair was made from; referenced as long as it exists
  * @charge: what the queue pair is charged
+ * @pd: a protection domain of its own, if it may have landing zones; else NULL
+ * @pd_charge: what that is charged
  * @cq: completion queue of both directions
  * @cq_depth: entries of @cq that are this endpoint's
  * @qp: the queue pair; NULL when it's gone
  * @connected: the queue pair has left RESET, and has receives posted; under
  *	ctx->mutex until the endpoint is CLOSED, then it doesn't change
+ * @zones: landing zones that its peer may write to; under ctx->mutex
  * @send_depth: slots of the send queue, control messages included
  * @recv_depth: slots of the receive queue that are used
  * @sends: one for each slot of the send queue, rounded up to a power of two so
@@ -66,20 +70,22 @@ struct collq_send {
  * @recv_sges: the same for a receive
  * @recv_bindings: of a message endpoint, for each slot of the receive queue: the
  *	buffers that are written to, as long as that may happen; or NULL
- * @sge_list: the list of what is being posted; under @lock
+ * @sge_list: the list of what is being posted, under @lock; NULL if no message can
+ *	have data
  * @recv_cqe: completion of every receive
  * @repost: a chain of receives, to post a batch
  * @lock: protects all that follows. Nests inside a queue's lock; a counter's
  *	lock, the run list and the linger list nest inside, and inside a message
  *	endpoint's that of its signal endpoint
  * @state: IB_COLLQ_ENDPOINT_*, changed by collq_endpoint_set_state()
+ * @resets: how often it was reset
  * @error: what it gives in IB_COLLQ_ENDPOINT_ERROR
  * @posted: sends posted so far, modulo 2^32
  * @retired: those known to have arrived
  * @last_signaled: sends posted up to the last one that will complete visibly
  * @probe_at: when to probe next, in jiffies
- * @released: sends so far that let go of their buffers, modulo 2^32 (message
- *	endpoint)
+ * @released: sends so far that let go of their buffers, modulo 2^32 (if there's
+ *	@sge_list)
  * @recvs_posted: RECV tasks posted and not complete (message endpoint)
  * @recv_oldest: slot of the oldest of them
  * @carried: messages under way that have buffers
@@ -119,10 +125,13 @@ struct collq_endpoint {
 	struct collq_endpoint *signal;
 	struct collq_verbs *verbs;
 	struct collq_charge charge;
+	struct ib_pd *pd;
+	struct collq_charge pd_charge;
 	struct collq_cq *cq;
 	u32 cq_depth;
 	struct ib_qp *qp;
 	bool connected;
+	struct list_head zones;
 	u32 send_depth;
 	u32 recv_depth;
 	struct collq_send *sends;
@@ -136,6 +145,7 @@ struct collq_endpoint {
 
 	spinlock_t lock;		/* all that follows */
 	u32 state;
+	u32 resets;
 	int error;
 	u32 posted;
 	u32 retired;
@@ -215,6 +225,9 @@ int collq_endpoint_reset(struct collq_endpoint *ep);
 
 int collq_endpoint_send(struct collq_endpoint *ep, struct collq_queue *queue,
 			u32 imm, const struct collq_list *list);
+int collq_endpoint_write(struct collq_endpoint *ep, struct collq_queue *queue,
+			 u32 imm, const struct collq_list *list,
+			 const struct collq_target *target, u64 offset);
 int collq_endpoint_recv(struct collq_endpoint *ep, struct collq_queue *queue,
 			const struct collq_list *list);
 void collq_endpoint_release_buffers(struct collq_endpoint *ep);
@@ -226,6 +239,12 @@ void collq_endpoint_send_done(struct ib_cq *cq, struct ib_wc *wc);
 void collq_endpoint_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 void collq_endpoint_wake_waiters(struct collq_endpoint *ep);
 void collq_endpoint_pass_on(struct collq_endpoint *ep);
+
+/* Where its queue pair is, and so which keys count there. */
+static inline struct ib_pd *collq_endpoint_pd(const struct collq_endpoint *ep)
+{
+	return ep->pd ?: ep->verbs->pd;
+}
 
 static inline u32 collq_endpoint_in_flight(const struct collq_endpoint *ep)
 {

@@ -183,23 +183,34 @@ static int collq_engine_wait(struct collq_queue *queue,
 	return ret;
 }
 
-/* SEND and RECV. */
+/* Where a WRITE goes is the same whenever it runs, and not needed by others. */
+static u64 collq_engine_zone_offset(const struct collq_queue *queue,
+				    const struct collq_submission *sub)
+{
+	return sub->graph->tasks[queue->task].zone_offset;
+}
+
+/* SEND, RECV and WRITE. */
 static int collq_engine_message(struct collq_queue *queue,
 				const struct collq_submission *sub,
 				const struct collq_step *step)
 {
+	struct collq_endpoint *ep = collq_step_endpoint(step);
 	struct collq_list list = {};
 	int ret;
 
 	if (unlikely(step->sge_count))
 		list = collq_step_list(sub->graph, step, sub->bindings);
 	if (step->opcode == IB_COLLQ_TASK_RECV)
-		ret = collq_endpoint_recv(step->endpoint, queue, &list);
+		ret = collq_endpoint_recv(ep, queue, &list);
+	else if (step->opcode == IB_COLLQ_TASK_WRITE)
+		ret = collq_endpoint_write(ep, queue, step->imm, &list,
+					   step->target,
+					   collq_engine_zone_offset(queue, sub));
 	else
-		ret = collq_endpoint_send(step->endpoint, queue, step->imm,
-					  &list);
+		ret = collq_endpoint_send(ep, queue, step->imm, &list);
 	if (ret == COLLQ_PARKED) {
-		queue->parked_endpoint = step->endpoint;
+		queue->parked_endpoint = ep;
 		collq_queue_set_state(queue, IB_COLLQ_QUEUE_BLOCKED);
 		collq_probe_arm(&queue->obj.ctx->probe);
 	}
@@ -246,7 +257,7 @@ collq_engine_culprit(const struct collq_step *step)
 {
 	if (step->opcode == IB_COLLQ_TASK_WAIT)
 		return collq_counter_endpoint(step->counter);
-	return step->endpoint;
+	return collq_step_endpoint(step);
 }
 
 /* The budget is used up: the queue goes on in its turn. */

@@ -23,7 +23,8 @@ void collq_graph_limits(const struct collq_device *cd,
 {
 	*limits = (struct collq_graph_limits) {
 		.features = IB_COLLQ_FEATURE_SIGNAL | IB_COLLQ_FEATURE_MESSAGE |
-			    IB_COLLQ_FEATURE_REGION | IB_COLLQ_FEATURE_CALC |
+			    IB_COLLQ_FEATURE_REGION | IB_COLLQ_FEATURE_ZONE |
+			    IB_COLLQ_FEATURE_CALC |
 			    IB_COLLQ_FEATURE_RESET | IB_COLLQ_FEATURE_PROBE,
 		.max_tasks = COLLQ_MAX_TASKS,
 		.max_sges = COLLQ_MAX_SGES,
@@ -63,6 +64,23 @@ static int collq_graph_lookup_counter(void *data, u32 id)
 	return 0;
 }
 
+static int collq_graph_lookup_target(void *data, u32 id,
+				     struct collq_graph_target *out)
+{
+	struct collq_graph_source *source = data;
+	struct collq_target *target;
+	struct collq_object *obj;
+
+	obj = source->find(source->data, id, IB_COLLQ_OBJECT_TARGET);
+	if (!obj)
+		return -ENOENT;
+	target = collq_target_of(obj);
+	out->endpoint = target->endpoint->obj.id;
+	out->length = target->length;
+	collq_object_put(obj);
+	return 0;
+}
+
 /* What the task names, or NULL. */
 static struct collq_object *collq_step_object(const struct collq_step *step)
 {
@@ -72,6 +90,8 @@ static struct collq_object *collq_step_object(const struct collq_step *step)
 		return NULL;
 	case IB_COLLQ_TASK_WAIT:
 		return &step->counter->obj;
+	case IB_COLLQ_TASK_WRITE:
+		return &step->target->obj;
 	default:
 		return &step->endpoint->obj;
 	}
@@ -104,11 +124,28 @@ collq_graph_resolve_task(struct collq_step *step,
 		step->dst_count = task->dst_count;
 		return NULL;
 	}
-	obj = source->find(source->data, task->object, IB_COLLQ_OBJECT_ENDPOINT);
-	step->endpoint = collq_endpoint_of(obj);
 	step->imm = task->signal_slot << IB_COLLQ_IMM_SLOT_SHIFT |
 		    task->signal_generation;
+	if (task->opcode == IB_COLLQ_TASK_WRITE) {
+		obj = source->find(source->data, task->zone,
+				   IB_COLLQ_OBJECT_TARGET);
+		step->target = collq_target_of(obj);
+		return obj;
+	}
+	obj = source->find(source->data, task->object, IB_COLLQ_OBJECT_ENDPOINT);
+	step->endpoint = collq_endpoint_of(obj);
 	return obj;
+}
+
+/* Data is sent or received there. */
+static void collq_graph_add_carrier(struct collq_graph *graph,
+				    const struct collq_step *step)
+{
+	struct collq_endpoint *ep = collq_step_endpoint(step);
+
+	graph->carriers[graph->nr_carriers++] = ep;
+	if (ep->pd)
+		graph->writes_apart = true;
 }
 
 /* ctx->mutex keeps what the check has found. */
@@ -129,7 +166,7 @@ static void collq_graph_resolve(struct collq_graph *graph,
 		if (step->opcode == IB_COLLQ_TASK_WAIT)
 			graph->waits[graph->nr_waits++] = step->counter;
 		else if (collq_step_has_data(step))
-			graph->carriers[graph->nr_carriers++] = step->endpoint;
+			collq_graph_add_carrier(graph, step);
 	}
 }
 
@@ -319,6 +356,7 @@ struct collq_graph *collq_graph_create(struct collq_context *ctx,
 		.data = source,
 		.endpoint = collq_graph_lookup_endpoint,
 		.counter = collq_graph_lookup_counter,
+		.target = collq_graph_lookup_target,
 	};
 	struct collq_graph_limits limits;
 	struct collq_graph *graph;

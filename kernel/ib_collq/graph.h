@@ -10,10 +10,10 @@
 #include "bindings.h"
 #include "graph_check.h"
 #include "object.h"
+#include "target.h"
 
 struct collq_counter;
 struct collq_device;
-struct collq_endpoint;
 struct collq_queue;
 
 /**
@@ -21,8 +21,9 @@ struct collq_queue;
  * @opcode: IB_COLLQ_TASK_*
  * @calc_op: CALC: IB_COLLQ_CALC_*
  * @calc_type: CALC: IB_COLLQ_TYPE_*
- * @imm: SEND: immediate data
+ * @imm: SEND, WRITE: immediate data
  * @endpoint: SEND, RECV: the endpoint; named by the graph
+ * @target: WRITE: the target, and with it the endpoint; named by the graph
  * @counter: WAIT: the counter; named by the graph
  * @dst_first: COPY, CALC: first entry of the list that is written to
  * @dst_count: COPY, CALC: number of its entries
@@ -37,6 +38,7 @@ struct collq_step {
 	u32 imm;
 	union {
 		struct collq_endpoint *endpoint;
+		struct collq_target *target;
 		struct collq_counter *counter;
 		struct {
 			u32 dst_first;
@@ -60,6 +62,7 @@ struct collq_step {
  * @nr_sges: number of @sges
  * @nr_buffers: buffer slots, and number of @buffers
  * @nr_carriers: number of @carriers
+ * @writes_apart: an endpoint with a protection domain of its own sends data
  * @runs: unfinished submissions; each holds a reference. Goes up under
  *	ctx->claim_lock
  * @owner: the queue of these submissions, meaningless without; under
@@ -80,6 +83,7 @@ struct collq_graph {
 	u32 nr_sges;
 	u32 nr_buffers;
 	u32 nr_carriers;
+	bool writes_apart;
 	atomic_t runs;
 	struct collq_queue *owner;
 	bool claimed;
@@ -97,13 +101,28 @@ static inline struct collq_graph *collq_graph_of(struct collq_object *obj)
 	return container_of(obj, struct collq_graph, obj);
 }
 
-/* SEND or RECV, not of nothing. */
-static inline bool collq_step_has_data(const struct collq_step *step)
+/* The endpoint of SEND, RECV and WRITE. */
+static inline struct collq_endpoint *
+collq_step_endpoint(const struct collq_step *step)
 {
-	return step->opcode <= IB_COLLQ_TASK_RECV && step->sge_count;
+	return step->opcode == IB_COLLQ_TASK_WRITE ? step->target->endpoint :
+						     step->endpoint;
 }
 
-/* The list of SEND and RECV, and what COPY and CALC read. */
+/* SEND, RECV or WRITE, not of nothing. */
+static inline bool collq_step_has_data(const struct collq_step *step)
+{
+	switch (step->opcode) {
+	case IB_COLLQ_TASK_SEND:
+	case IB_COLLQ_TASK_RECV:
+	case IB_COLLQ_TASK_WRITE:
+		return step->sge_count;
+	default:
+		return false;
+	}
+}
+
+/* The list of SEND, RECV and WRITE, and what COPY and CALC read. */
 static inline struct collq_list
 collq_step_list(const struct collq_graph *graph, const struct collq_step *step,
 		struct collq_bindings *bindings)

@@ -209,6 +209,31 @@ static int check_wait(struct collq_check *check,
 	return 0;
 }
 
+/* The list of a WRITE lies within the peer's landing zone. */
+static int check_zone(struct collq_check *check,
+		      const struct ib_collq_task *task)
+{
+	struct collq_graph_target target;
+	__u64 length;
+	int err;
+
+	err = check->lookup->target(check->lookup->data, task->zone, &target);
+	if (err)
+		return refuse(check, err, IB_COLLQ_REFUSED_OBJECT,
+			      task->zone, 0);
+	if (target.endpoint != task->object)
+		return refuse(check, -EINVAL, IB_COLLQ_REFUSED_ZONE,
+			      target.endpoint, task->object);
+	if (task->zone_offset > target.length)
+		return refuse(check, -EINVAL, IB_COLLQ_REFUSED_LENGTH,
+			      task->zone_offset, target.length);
+	length = list_length(check, task->sge_first, task->sge_count);
+	if (length > target.length - task->zone_offset)
+		return refuse(check, -EINVAL, IB_COLLQ_REFUSED_LENGTH,
+			      length, target.length - task->zone_offset);
+	return 0;
+}
+
 static int check_write(struct collq_check *check,
 		       const struct ib_collq_task *task)
 {
@@ -227,7 +252,10 @@ static int check_write(struct collq_check *check,
 	err = check_kind(check, ep.kind, IB_COLLQ_ENDPOINT_SIGNAL);
 	if (err)
 		return err;
-	return check_message(check, task, ep.max_send_sge);
+	err = check_message(check, task, ep.max_send_sge);
+	if (err)
+		return err;
+	return check_zone(check, task);
 }
 
 static int check_calc(struct collq_check *check,
@@ -368,7 +396,7 @@ int collq_graph_check_size(const struct collq_graph_limits *limits,
 /**
  * collq_graph_check - whether a graph makes sense
  * @limits: what may be asked for
- * @lookup: how to find endpoints and counters
+ * @lookup: how to find endpoints, counters and targets
  * @tasks: the tasks
  * @nr_tasks: their number
  * @sges: the scatter/gather table

@@ -47,15 +47,27 @@ struct collq_graph_endpoint {
 };
 
 /**
+ * struct collq_graph_target - what the check wants to know of a target
+ * @endpoint: the endpoint that leads to the landing zone
+ * @length: bytes of the zone
+ */
+struct collq_graph_target {
+	__u32 endpoint;
+	__u64 length;
+};
+
+/**
  * struct collq_graph_lookup - how the check finds objects
  * @data: passed on
  * @endpoint: 0 and *@ep, or -ENOENT
  * @counter: 0 or -ENOENT
+ * @target: 0 and *@target, or -ENOENT
  */
 struct collq_graph_lookup {
 	void *data;
 	int (*endpoint)(void *data, __u32 id, struct collq_graph_endpoint *ep);
 	int (*counter)(void *data, __u32 id);
+	int (*target)(void *data, __u32 id, struct collq_graph_target *target);
 };
 
 /**

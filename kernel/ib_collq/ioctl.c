@@ -24,6 +24,8 @@
 #include "queue.h"
 #include "region.h"
 #include "ring.h"
+#include "target.h"
+#include "zone.h"
 
 static int collq_ioctl_query(struct collq_ioctl *io)
 {
@@ -51,6 +53,8 @@ static int collq_ioctl_query(struct collq_ioctl *io)
 		.max_ring_entries = COLLQ_MAX_RING_ENTRIES,
 		.max_batch = COLLQ_MAX_BATCH,
 		.max_region = COLLQ_MAX_REGION,
+		.max_zone = collq_zone_max(ibdev),
+		.max_zones = COLLQ_MAX_ZONES,
 		.nr_ports = ibdev->phys_port_cnt,
 	};
 	memcpy(query->instance, collq_instance, sizeof(query->instance));
@@ -66,6 +70,53 @@ static int collq_ioctl_region_create(struct collq_ioctl *io)
 	if (IS_ERR(region))
 		return PTR_ERR(region);
 	io->created = &region->obj;
+	return 0;
+}
+
+static int collq_ioctl_zone_offer(struct collq_ioctl *io)
+{
+	struct ib_collq_zone_offer *attr = &io->arg.zone;
+	struct collq_object *ep, *region;
+	struct collq_zone *zone;
+	int err = -ENOENT;
+
+	/* Memory of the module would be one more region. */
+	if (!attr->region)
+		return -EOPNOTSUPP;
+	ep = collq_object_find(io->ctx, attr->endpoint,
+			       IB_COLLQ_OBJECT_ENDPOINT);
+	if (!ep)
+		return -ENOENT;
+	region = collq_object_find(io->ctx, attr->region,
+				   IB_COLLQ_OBJECT_REGION);
+	if (!region)
+		goto out_put_endpoint;
+	zone = collq_zone_offer(io->ctx, attr, collq_endpoint_of(ep),
+				collq_region_of(region));
+	err = PTR_ERR_OR_ZERO(zone);
+	if (!err)
+		io->created = &zone->obj;
+	collq_object_put(region);
+out_put_endpoint:
+	collq_object_put(ep);
+	return err;
+}
+
+static int collq_ioctl_target_create(struct collq_ioctl *io)
+{
+	struct ib_collq_target_create *attr = &io->arg.target;
+	struct collq_target *target;
+	struct collq_object *ep;
+
+	ep = collq_object_find(io->ctx, attr->endpoint,
+			       IB_COLLQ_OBJECT_ENDPOINT);
+	if (!ep)
+		return -ENOENT;
+	target = collq_target_create(io->ctx, attr, collq_endpoint_of(ep));
+	collq_object_put(ep);
+	if (IS_ERR(target))
+		return PTR_ERR(target);
+	io->created = &target->obj;
 	return 0;
 }
 
@@ -238,11 +289,6 @@ static int collq_ioctl_reset(struct collq_ioctl *io)
 	return err;
 }
 
-static int collq_ioctl_later(struct collq_ioctl *io)
-{
-	return -EOPNOTSUPP;
-}
-
 /**
  * struct collq_command - a command of its own structure
  * @cmd: number
@@ -312,7 +358,9 @@ static const struct collq_command collq_commands[] = {
 	COLLQ_COMMAND(IB_COLLQ_REGION_CREATE, ib_collq_region_create,
 		      id, id, true, collq_ioctl_region_create),
 	COLLQ_COMMAND(IB_COLLQ_ZONE_OFFER, ib_collq_zone_offer,
-		      zone, id, true, collq_ioctl_later),
+		      zone, id, true, collq_ioctl_zone_offer),
+	COLLQ_COMMAND(IB_COLLQ_TARGET_CREATE, ib_collq_target_create,
+		      zone, id, true, collq_ioctl_target_create),
 };
 
 /* All batches are alike but for their entries. */

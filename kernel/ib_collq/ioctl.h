@@ -36,6 +36,7 @@ struct collq_ioctl {
 		struct ib_collq_context_describe context;
 		struct ib_collq_region_create region;
 		struct ib_collq_zone_offer zone;
+		struct ib_collq_target_create target;
 		struct ib_collq_object_reset reset;
 	} arg;
 };

@@ -33,9 +33,7 @@ static int collq_entry_destroy(struct collq_ioctl *io, union collq_entry *entry)
 	struct collq_object *obj;
 	int err;
 
-	if (destroy->type == IB_COLLQ_OBJECT_ZONE)
-		return -EOPNOTSUPP;
-	if (destroy->type > IB_COLLQ_OBJECT_ZONE)
+	if (destroy->type > IB_COLLQ_OBJECT_TARGET)
 		return -EINVAL;
 	obj = collq_object_find(io->ctx, destroy->id, destroy->type);
 	if (!obj)

@@ -8,6 +8,10 @@
  * each as the device puts under one key, so that a scatter/gather entry stays one
  * entry whatever pages it crosses, but for the borders of chunks. Where a byte is
  * takes a shift and a look into a table.
+ *
+ * Queue pairs of another protection domain can't use these keys. For them the memory
+ * is described by its contiguous segments, of which an index is made at the first
+ * need.
  */
 #include <linux/dma-mapping.h>
 #include <linux/log2.h>
@@ -22,12 +26,6 @@
 
 /* Pages of a chunk at most, even if the device can take more. */
 #define COLLQ_MAX_CHUNK_PAGES	4096U
-
-/*
- * A page more than a chunk has: rxe before 6.3 looks at the entry behind the last one,
- * though it does nothing with it.
- */
-#define COLLQ_SPARE_PAGES	1U
 
 /* One chunk that is as large as any memory */
 #define COLLQ_WHOLE_SHIFT	63
@@ -50,15 +48,10 @@ static bool collq_map_needs_sync(struct collq_mapping *map,
 
 static void collq_map_drop_chunks(struct collq_mapping *map)
 {
-	struct ib_device *ibdev = map->verbs->pd->device;
 	u32 i;
 
 	for (i = 0; i < map->nr_chunks; i++) {
-		if (!map->chunks[i].mr)
-			continue;
-		ib_dereg_mr(map->chunks[i].mr);
-		collq_uncharge(&map->chunks[i].charge, ibdev,
-			       COLLQ_CHARGE_OBJECT);
+		collq_registration_drop(&map->chunks[i].registration);
 		cond_resched();
 	}
 	kvfree(map->chunks);
@@ -88,6 +81,27 @@ static u32 collq_map_take_pages(struct sg_dma_page_iter *iter,
 	return total;
 }
 
+/**
+ * collq_mapping_pages - a part of the memory as collq_registrar_register() wants it
+ * @map: the memory
+ * @offset: where the part begins; within the memory
+ * @length: how long it is
+ * @pages: filled in, an entry for each page that it touches
+ * @nr: number of @pages
+ *
+ * Takes time linear in the size of the memory.
+ */
+void collq_mapping_pages(const struct collq_mapping *map, u64 offset, u32 length,
+			 struct scatterlist *pages, u32 nr)
+{
+	u64 position = map->offset + offset;
+	struct sg_dma_page_iter iter;
+
+	__sg_page_iter_start(&iter.base, map->sgt.sgl, map->sgt.nents,
+			     position >> PAGE_SHIFT);
+	collq_map_take_pages(&iter, pages, nr, offset_in_page(position), length);
+}
+
 /* One more chunk, of these pages. */
 static int collq_map_add_chunk(struct collq_mapping *map,
 			       struct collq_registrar *reg,
@@ -95,33 +109,18 @@ static int collq_map_add_chunk(struct collq_mapping *map,
 			       u32 length)
 {
 	struct collq_chunk *chunk = &map->chunks[map->nr_chunks];
-	struct ib_device *ibdev = map->verbs->pd->device;
 	int access = map->direction == DMA_TO_DEVICE ? 0 : IB_ACCESS_LOCAL_WRITE;
 	int err;
 
-	err = collq_charge(&chunk->charge, ibdev, COLLQ_CHARGE_OBJECT);
+	err = collq_registrar_register(reg, &chunk->registration, pages, nr,
+				       length, access);
 	if (err)
 		return err;
-	chunk->mr = ib_alloc_mr(map->verbs->pd, IB_MR_TYPE_MEM_REG,
-				nr + COLLQ_SPARE_PAGES);
-	if (IS_ERR(chunk->mr)) {
-		err = PTR_ERR(chunk->mr);
-		chunk->mr = NULL;
-		collq_uncharge(&chunk->charge, ibdev, COLLQ_CHARGE_OBJECT);
-		return err;
-	}
 	/* From here on collq_map_drop_chunks() finds it. */
 	map->nr_chunks++;
-
-	err = ib_map_mr_sg(chunk->mr, pages, nr, NULL, PAGE_SIZE);
-	if (err < 0)
-		return err;
-	if (err != nr || chunk->mr->length != length)
-		return -EOPNOTSUPP;
-	chunk->base = chunk->mr->iova - offset;
-	err = collq_registrar_register(reg, chunk->mr, access);
-	chunk->lkey = chunk->mr->lkey;
-	return err;
+	chunk->base = chunk->registration.mr->iova - offset;
+	chunk->lkey = chunk->registration.mr->lkey;
+	return 0;
 }
 
 static int collq_map_add_chunks(struct collq_mapping *map,
@@ -134,7 +133,7 @@ static int collq_map_add_chunks(struct collq_mapping *map,
 	u32 nr, bytes, offset = map->offset;
 	int err;
 
-	err = collq_registrar_open(&reg, map->verbs);
+	err = collq_registrar_open(&reg, map->verbs, map->verbs->pd);
 	if (err)
 		return err;
 	__sg_page_iter_start(&iter.base, map->sgt.sgl, map->sgt.nents, 0);
@@ -217,6 +216,7 @@ int collq_map(struct collq_mapping *map, struct collq_verbs *verbs,
 	map->offset = offset;
 	map->direction = write ? DMA_BIDIRECTIONAL : DMA_TO_DEVICE;
 	map->nr_chunks = 0;
+	map->segments = NULL;
 	err = sg_alloc_table_from_pages_segment(&map->sgt, pin->pages, pin->nr,
 						offset, length,
 						ib_dma_max_seg_size(ibdev),
@@ -246,11 +246,85 @@ err_free_table:
 	return err;
 }
 
+/**
+ * collq_mapping_index - get ready for collq_mapping_piece()
+ * @map: the memory
+ *
+ * May sleep, and be called by several at once.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int collq_mapping_index(struct collq_mapping *map)
+{
+	struct collq_segment *segments;
+	struct scatterlist *sg;
+	u64 start = map->offset;
+	int i;
+
+	if (smp_load_acquire(&map->segments))
+		return 0;
+	segments = kvmalloc_array(map->sgt.nents, sizeof(*segments),
+				  GFP_KERNEL_ACCOUNT);
+	if (!segments)
+		return -ENOMEM;
+	for_each_sgtable_dma_sg(&map->sgt, sg, i) {
+		segments[i].start = start;
+		segments[i].base = sg_dma_address(sg) - start;
+		start += sg_dma_len(sg);
+	}
+	if (cmpxchg(&map->segments, NULL, segments))
+		kvfree(segments);
+	return 0;
+}
+
+/* The segment that a position is in, found by halves. */
+static u32 collq_mapping_segment(const struct collq_mapping *map, u64 position)
+{
+	u32 first = 0, end = map->sgt.nents, middle;
+
+	while (end - first > 1) {
+		middle = first + (end - first) / 2;
+		if (map->segments[middle].start <= position)
+			first = middle;
+		else
+			end = middle;
+	}
+	return first;
+}
+
+/**
+ * collq_mapping_piece - describe a part of the memory without any key of its own
+ * @map: the memory; collq_mapping_index() has been called
+ * @offset: where the part begins; within the memory
+ * @length: how long it is
+ * @lkey: the protection domain's key
+ * @sge: filled in
+ *
+ * Any context. Takes time logarithmic in the size of the memory.
+ *
+ * Return: how much of it @sge describes: what is contiguous for the device.
+ */
+u32 collq_mapping_piece(const struct collq_mapping *map, u64 offset, u32 length,
+			u32 lkey, struct ib_sge *sge)
+{
+	u64 position = map->offset + offset;
+	u32 i = collq_mapping_segment(map, position);
+
+	sge->addr = map->segments[i].base + position;
+	sge->length = length;
+	if (i + 1 < map->sgt.nents)
+		sge->length = min_t(u64, length,
+				    map->segments[i + 1].start - position);
+	sge->lkey = lkey;
+	return sge->length;
+}
+
 /* Nothing uses it any more. Sleeps. */
 void collq_unmap(struct collq_mapping *map)
 {
 	struct ib_device *ibdev = map->verbs->pd->device;
 
+	kvfree(map->segments);
 	collq_map_drop_chunks(map);
 	ib_dma_unmap_sgtable_attrs(ibdev, &map->sgt, map->direction, 0);
 	sg_free_table(&map->sgt);

@@ -7,7 +7,7 @@
 
 #include <rdma/ib_verbs.h>
 
-#include "charge.h"
+#include "registrar.h"
 
 struct collq_pin;
 struct collq_verbs;
@@ -16,14 +16,22 @@ struct collq_verbs;
  * struct collq_chunk - a part that one key serves
  * @base: DMA address of the chunk's first page
  * @lkey: the key
- * @mr: where the key is from, or NULL if it's the protection domain's
- * @charge: what that is charged
+ * @registration: where the key is from; nothing if it's the protection domain's
  */
 struct collq_chunk {
 	u64 base;
 	u32 lkey;
-	struct ib_mr *mr;
-	struct collq_charge charge;
+	struct collq_registration registration;
+};
+
+/**
+ * struct collq_segment - a part that is contiguous for the device
+ * @start: where it begins, in bytes from the start of the first page
+ * @base: DMA address of that first page if it all were as contiguous
+ */
+struct collq_segment {
+	u64 start;
+	u64 base;
 };
 
 /**
@@ -35,6 +43,7 @@ struct collq_chunk {
  * @shift: bytes of a chunk, as a power of two
  * @nr_chunks: number of @chunks
  * @chunks: the first one may begin in the middle of a page
+ * @segments: index of @sgt, or NULL as long as nobody needs it
  */
 struct collq_mapping {
 	struct collq_verbs *verbs;
@@ -44,11 +53,17 @@ struct collq_mapping {
 	u8 shift;
 	u32 nr_chunks;
 	struct collq_chunk *chunks;
+	struct collq_segment *segments;
 };
 
 int collq_map(struct collq_mapping *map, struct collq_verbs *verbs,
 	      const struct collq_pin *pin, u32 offset, u64 length, bool write);
 void collq_unmap(struct collq_mapping *map);
+void collq_mapping_pages(const struct collq_mapping *map, u64 offset, u32 length,
+			 struct scatterlist *pages, u32 nr);
+int collq_mapping_index(struct collq_mapping *map);
+u32 collq_mapping_piece(const struct collq_mapping *map, u64 offset, u32 length,
+			u32 lkey, struct ib_sge *sge);
 
 /**
  * collq_mapping_sge - describe a part of the memory to the device
@@ -70,16 +85,6 @@ static inline u32 collq_mapping_sge(const struct collq_mapping *map, u64 offset,
 	sge->length = min_t(u64, length, (1ULL << map->shift) - within);
 	sge->lkey = chunk->lkey;
 	return sge->length;
-}
-
-/* How many entries collq_mapping_sge() needs for a part that isn't empty. */
-static inline u32 collq_mapping_nr_sges(const struct collq_mapping *map,
-					u64 offset, u32 length)
-{
-	u64 position = map->offset + offset;
-
-	return ((position + length - 1) >> map->shift) -
-	       (position >> map->shift) + 1;
 }
 
 #endif /* COLLQ_MAPPING_H */

@@ -282,7 +282,7 @@ void collq_region_info(struct collq_region *region,
 		.stale = READ_ONCE(region->stale),
 		.uses = refcount_read(&region->uses) - 1,
 		.pages = region->pin.nr,
-		.registrations = region->map.chunks->mr ?
+		.registrations = region->map.chunks->registration.mr ?
 				 region->map.nr_chunks : 0,
 	};
 }

@@ -9,6 +9,9 @@
  * thrown away. That costs some 100 us, and there's no state that could go wrong
  * between two regions.
  */
+#include <linux/mm.h>
+#include <linux/scatterlist.h>
+
 #include <rdma/ib_cache.h>
 
 #include "cq_pool.h"
@@ -49,7 +52,7 @@ static int collq_registrar_connect(struct collq_registrar *reg,
 	if (err)
 		return err;
 
-	err = collq_route_resolve(reg->verbs->pd, route, &attr.ah_attr);
+	err = collq_route_resolve(reg->pd, route, &attr.ah_attr);
 	if (err)
 		return err;
 	attr.qp_state = IB_QPS_RTR;
@@ -74,7 +77,7 @@ static int collq_registrar_connect(struct collq_registrar *reg,
 /* Tries the GIDs of a port. */
 static int collq_registrar_connect_port(struct collq_registrar *reg, u32 port)
 {
-	struct ib_device *ibdev = reg->verbs->pd->device;
+	struct ib_device *ibdev = reg->pd->device;
 	int gids = ibdev->port_data[port].immutable.gid_tbl_len;
 	const struct ib_gid_attr *gid;
 	struct collq_route route = { .port = port };
@@ -116,7 +119,7 @@ static struct ib_qp *collq_registrar_create_qp(struct collq_registrar *reg)
 	};
 	struct ib_qp *qp;
 
-	qp = ib_create_qp(reg->verbs->pd, &init);
+	qp = ib_create_qp(reg->pd, &init);
 	/* What rxe says when there's no memory for a socket. */
 	return qp == ERR_PTR(-ENFILE) ? ERR_PTR(-ENOMEM) : qp;
 }
@@ -124,20 +127,24 @@ static struct ib_qp *collq_registrar_create_qp(struct collq_registrar *reg)
 /**
  * collq_registrar_open - get ready to register memory
  * @reg: what is filled in; it must not move until it's closed
- * @verbs: with the protection domain
+ * @verbs: the context's
+ * @pd: where memory is to be registered: the context's protection domain or an
+ *	endpoint's
  *
  * Called with the context's mutex held. Sleeps.
  *
  * Return: 0, -ENOMEM, -ENOSPC, or -ENETDOWN if no port has an address that leads
  * to itself.
  */
-int collq_registrar_open(struct collq_registrar *reg, struct collq_verbs *verbs)
+int collq_registrar_open(struct collq_registrar *reg, struct collq_verbs *verbs,
+			 struct ib_pd *pd)
 {
-	struct ib_device *ibdev = verbs->pd->device;
+	struct ib_device *ibdev = pd->device;
 	u32 port;
 	int err;
 
 	reg->verbs = verbs;
+	reg->pd = pd;
 	reg->cqe.done = collq_registrar_done;
 	init_completion(&reg->done);
 	err = collq_charge(&reg->charge, ibdev, COLLQ_CHARGE_OBJECT);
@@ -172,18 +179,9 @@ err_uncharge:
 	return err;
 }
 
-/**
- * collq_registrar_register - make a memory region valid
- * @reg: the registrar
- * @mr: the memory region, mapped but not registered yet
- * @access: IB_ACCESS_* flags
- *
- * Sleeps. After a failure the registrar can only be closed.
- *
- * Return: 0, or -ENETDOWN.
- */
-int collq_registrar_register(struct collq_registrar *reg, struct ib_mr *mr,
-			     int access)
+/* Makes a memory region valid that is mapped: 0, or -ENETDOWN. */
+static int collq_registrar_post(struct collq_registrar *reg, struct ib_mr *mr,
+				int access)
 {
 	struct ib_reg_wr wr = {
 		.wr = {
@@ -203,6 +201,76 @@ int collq_registrar_register(struct collq_registrar *reg, struct ib_mr *mr,
 	return reg->status == IB_WC_SUCCESS ? 0 : -ENETDOWN;
 }
 
+/**
+ * collq_registrar_register - register pages
+ * @reg: the registrar
+ * @registration: filled in
+ * @pages: the pages, mapped, in entries of one page each: the first may begin, and
+ *	the last may end, in the middle of one
+ * @nr: number of @pages
+ * @length: bytes
+ * @access: IB_ACCESS_* flags. Where a peer has access its name for the first byte
+ *	says nothing but where in a page that is
+ *
+ * Sleeps. After a failure the registrar can only be closed.
+ *
+ * Return: 0, -EOPNOTSUPP if the device can't put them under one key, -ENOMEM,
+ * -ENOSPC, or -ENETDOWN.
+ */
+int collq_registrar_register(struct collq_registrar *reg,
+			     struct collq_registration *registration,
+			     struct scatterlist *pages, u32 nr, u32 length,
+			     int access)
+{
+	struct ib_device *ibdev = reg->pd->device;
+	struct ib_mr *mr;
+	int err;
+
+	err = collq_charge(&registration->charge, ibdev, COLLQ_CHARGE_OBJECT);
+	if (err)
+		return err;
+	mr = ib_alloc_mr(reg->pd, IB_MR_TYPE_MEM_REG, nr + COLLQ_SPARE_PAGES);
+	if (IS_ERR(mr)) {
+		err = PTR_ERR(mr);
+		goto err_uncharge;
+	}
+	err = ib_map_mr_sg(mr, pages, nr, NULL, PAGE_SIZE);
+	if (err >= 0)
+		err = err == nr && mr->length == length ? 0 : -EOPNOTSUPP;
+	if (err)
+		goto err_dereg;
+	/* With SoftRoCE it would be an address of the kernel's. */
+	if (access & IB_ACCESS_REMOTE_WRITE)
+		mr->iova = offset_in_page(mr->iova);
+	err = collq_registrar_post(reg, mr, access);
+	if (err)
+		goto err_dereg;
+	registration->mr = mr;
+	return 0;
+
+err_dereg:
+	ib_dereg_mr(mr);
+err_uncharge:
+	collq_uncharge(&registration->charge, ibdev, COLLQ_CHARGE_OBJECT);
+	return err;
+}
+
+/*
+ * The key is of no use any more when this returns, and nothing touches the memory by
+ * it. Sleeps.
+ */
+void collq_registration_drop(struct collq_registration *registration)
+{
+	struct ib_device *ibdev;
+
+	if (!registration->mr)
+		return;
+	ibdev = registration->mr->device;
+	ib_dereg_mr(registration->mr);
+	registration->mr = NULL;
+	collq_uncharge(&registration->charge, ibdev, COLLQ_CHARGE_OBJECT);
+}
+
 /* What was registered stays. Sleeps. */
 void collq_registrar_close(struct collq_registrar *reg)
 {
@@ -211,5 +279,5 @@ void collq_registrar_close(struct collq_registrar *reg)
 	ib_drain_qp(reg->qp);
 	ib_destroy_qp(reg->qp);
 	collq_cq_put(&verbs->device->cqs, reg->cq, COLLQ_REGISTRAR_DEPTH + 1);
-	collq_uncharge(&reg->charge, verbs->pd->device, COLLQ_CHARGE_OBJECT);
+	collq_uncharge(&reg->charge, reg->pd->device, COLLQ_CHARGE_OBJECT);
 }

@@ -10,10 +10,28 @@
 
 struct collq_cq;
 struct collq_verbs;
+struct scatterlist;
+
+/*
+ * A page more than is registered: rxe before 6.3 looks at the entry behind the last
+ * one, though it does nothing with it.
+ */
+#define COLLQ_SPARE_PAGES	1U
+
+/**
+ * struct collq_registration - memory that is registered
+ * @mr: the memory region; NULL if there is none
+ * @charge: what it's charged
+ */
+struct collq_registration {
+	struct ib_mr *mr;
+	struct collq_charge charge;
+};
 
 /**
  * struct collq_registrar - a queue pair that registers memory
  * @verbs: what it was made from; the caller keeps it
+ * @pd: where it registers
  * @charge: what the queue pair is charged
  * @cq: its completion queue
  * @qp: the queue pair, connected to itself
@@ -23,6 +41,7 @@ struct collq_verbs;
  */
 struct collq_registrar {
 	struct collq_verbs *verbs;
+	struct ib_pd *pd;
 	struct collq_charge charge;
 	struct collq_cq *cq;
 	struct ib_qp *qp;
@@ -31,9 +50,13 @@ struct collq_registrar {
 	enum ib_wc_status status;
 };
 
-int collq_registrar_open(struct collq_registrar *reg, struct collq_verbs *verbs);
-int collq_registrar_register(struct collq_registrar *reg, struct ib_mr *mr,
+int collq_registrar_open(struct collq_registrar *reg, struct collq_verbs *verbs,
+			 struct ib_pd *pd);
+int collq_registrar_register(struct collq_registrar *reg,
+			     struct collq_registration *registration,
+			     struct scatterlist *pages, u32 nr, u32 length,
 			     int access);
 void collq_registrar_close(struct collq_registrar *reg);
+void collq_registration_drop(struct collq_registration *registration);
 
 #endif /* COLLQ_REGISTRAR_H */

@@ -10,7 +10,8 @@
  * endpoint is CLOSED as if it were destroyed, which keeps everybody from posting
  * and makes completions harmless; a peer that still listens is told, but not
  * waited for long: mostly it's being reset too. When the old queue pair has been
- * drained, counters start from where they are, and the endpoint is NEW.
+ * drained, counters start from where they are, and the endpoint is NEW. What the old
+ * peer was allowed to write to is out of reach of the new one.
  */
 #include <linux/jiffies.h>
 #include <linux/wait_bit.h>
@@ -23,6 +24,7 @@
 #include "counter.h"
 #include "endpoint.h"
 #include "limits.h"
+#include "zone.h"
 
 /* Calls a function for each counter that the endpoint raises, until it's true. */
 static bool collq_reset_any(struct collq_endpoint *ep,
@@ -109,6 +111,7 @@ static void collq_reset_state(struct collq_endpoint *ep)
 	ep->recv_oldest = 0;
 	ep->recvs_consumed = 0;
 	ep->qp_failed = false;
+	ep->resets++;
 	memset(&ep->peer_address, 0, sizeof(ep->peer_address));
 	collq_endpoint_set_state(ep, IB_COLLQ_ENDPOINT_NEW, 0);
 	spin_unlock_bh(&ep->lock);
@@ -152,6 +155,7 @@ int collq_endpoint_reset(struct collq_endpoint *ep)
 				       COLLQ_RESET_CLOSE);
 	collq_endpoint_kill(ep);
 	collq_endpoint_destroy_qp(ep);
+	collq_zone_revoke_all(ep);
 
 	ep->qp = qp;
 	ep->connected = false;

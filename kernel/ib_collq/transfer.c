@@ -12,6 +12,9 @@
  * receive queue is a batch longer. A message endpoint's receives are posted by
  * RECV tasks.
  *
+ * WRITEs are sends of signal endpoints that have data, which lands in memory that the
+ * peer has offered (target.c); there, they are signals like others.
+ *
  * A message with data holds its buffers until the queue pair is through with it,
  * whether it went well or was flushed. Those that are sent always complete visibly.
  * Receives complete in the order in which they were posted, so a ring of what they
@@ -33,6 +36,7 @@
 #include "linger.h"
 #include "queue.h"
 #include "signal.h"
+#include "target.h"
 
 static int collq_endpoint_map_status(enum ib_wc_status status)
 {
@@ -118,6 +122,33 @@ static int collq_endpoint_park(struct list_head *waiters,
 	return COLLQ_PARKED;
 }
 
+/*
+ * Posts what a task wants to send: 0, COLLQ_PARKED, or why nothing can be sent.
+ * Endpoint lock held.
+ */
+static int collq_endpoint_start(struct collq_endpoint *ep,
+				struct collq_queue *queue, struct ib_send_wr *wr,
+				const struct collq_list *list)
+{
+	int ret;
+
+	ret = collq_endpoint_unusable(ep);
+	if (unlikely(ret))
+		return ret;
+	if (unlikely(collq_endpoint_in_flight(ep) >= ep->attr.send_capacity))
+		return collq_endpoint_park(&ep->send_waiters, queue);
+	if (unlikely(list->nr)) {
+		wr->sg_list = ep->sge_list;
+		wr->num_sge = collq_list_sges(list, ep->pd, ep->sge_list);
+	}
+	ret = collq_endpoint_post(ep, wr, list->nr ||
+				  collq_endpoint_wants_completion(ep),
+				  ep->sends_counter, list->bindings);
+	if (!ret)
+		queue->sges += wr->num_sge;
+	return ret;
+}
+
 /**
  * collq_endpoint_send - what a SEND task does
  * @ep: the endpoint
@@ -141,23 +172,42 @@ int collq_endpoint_send(struct collq_endpoint *ep, struct collq_queue *queue,
 	lockdep_assert_held(&queue->lock);
 
 	spin_lock(&ep->lock);
-	ret = collq_endpoint_unusable(ep);
-	if (unlikely(ret))
-		goto out_unlock;
-	if (unlikely(collq_endpoint_in_flight(ep) >= ep->attr.send_capacity)) {
-		ret = collq_endpoint_park(&ep->send_waiters, queue);
-		goto out_unlock;
-	}
-	if (unlikely(list->nr)) {
-		wr.sg_list = ep->sge_list;
-		wr.num_sge = collq_list_sges(list, ep->sge_list);
-	}
-	ret = collq_endpoint_post(ep, &wr, list->nr ||
-				  collq_endpoint_wants_completion(ep),
-				  ep->sends_counter, list->bindings);
-	if (!ret)
-		queue->sges += wr.num_sge;
-out_unlock:
+	ret = collq_endpoint_start(ep, queue, &wr, list);
+	spin_unlock(&ep->lock);
+	return ret;
+}
+
+/**
+ * collq_endpoint_write - what a WRITE task does
+ * @ep: the endpoint
+ * @queue: whose task it is; its lock is held
+ * @imm: immediate data
+ * @list: what to write; may be empty
+ * @target: the peer's landing zone
+ * @offset: offset into that; the list lies within
+ *
+ * Return: as for a SEND, or -ESTALE if the endpoint was reset since the target was
+ * made: its key may be another zone's by now.
+ */
+int collq_endpoint_write(struct collq_endpoint *ep, struct collq_queue *queue,
+			 u32 imm, const struct collq_list *list,
+			 const struct collq_target *target, u64 offset)
+{
+	struct ib_rdma_wr wr = {
+		.wr = {
+			.opcode = IB_WR_RDMA_WRITE_WITH_IMM,
+			.ex.imm_data = cpu_to_be32(imm),
+		},
+		.remote_addr = target->address + offset,
+		.rkey = target->key,
+	};
+	int ret = -ESTALE;
+
+	lockdep_assert_held(&queue->lock);
+
+	spin_lock(&ep->lock);
+	if (target->resets == ep->resets)
+		ret = collq_endpoint_start(ep, queue, &wr.wr, list);
 	spin_unlock(&ep->lock);
 	return ret;
 }
@@ -193,7 +243,7 @@ static void collq_endpoint_release_sends(struct collq_endpoint *ep, u32 number)
 {
 	struct collq_send *send;
 
-	if (ep->attr.kind != IB_COLLQ_ENDPOINT_MESSAGE)
+	if (!ep->sge_list)
 		return;
 	while (ep->released != number) {
 		send = &ep->sends[ep->released++ & ep->sends_mask];
@@ -236,7 +286,7 @@ int collq_endpoint_recv(struct collq_endpoint *ep, struct collq_queue *queue,
 	}
 	if (list->nr) {
 		wr.sg_list = ep->sge_list;
-		wr.num_sge = collq_list_sges(list, ep->sge_list);
+		wr.num_sge = collq_list_sges(list, ep->pd, ep->sge_list);
 	}
 	ret = ib_post_recv(ep->qp, &wr, NULL);
 	if (ret) {

@@ -69,6 +69,7 @@
 #define IB_COLLQ_CONTEXT_DESCRIBE	_IO(IB_COLLQ_IOCTL_TYPE, 0x04)
 #define IB_COLLQ_REGION_CREATE		_IO(IB_COLLQ_IOCTL_TYPE, 0x08)
 #define IB_COLLQ_ZONE_OFFER		_IO(IB_COLLQ_IOCTL_TYPE, 0x09)
+#define IB_COLLQ_TARGET_CREATE		_IO(IB_COLLQ_IOCTL_TYPE, 0x0a)
 #define IB_COLLQ_ENDPOINT_CREATE	_IO(IB_COLLQ_IOCTL_TYPE, 0x10)
 #define IB_COLLQ_ENDPOINT_CONNECT	_IO(IB_COLLQ_IOCTL_TYPE, 0x11)
 #define IB_COLLQ_CAPACITY_RESERVE	_IO(IB_COLLQ_IOCTL_TYPE, 0x12)
@@ -95,6 +96,7 @@
 #define IB_COLLQ_OBJECT_QUEUE		5
 #define IB_COLLQ_OBJECT_RING		6
 #define IB_COLLQ_OBJECT_ZONE		7
+#define IB_COLLQ_OBJECT_TARGET		8
 
 /* Bits of ib_collq_query.features: what this kernel and device can do */
 #define IB_COLLQ_FEATURE_SIGNAL		(1ULL << 0)	/* signal endpoints */
@@ -132,6 +134,9 @@
  * @instance: the module instance: drawn at random when the module is loaded
  * @device: name of the RDMA device, terminated by a NUL
  * @max_region: bytes of a region
+ * @max_zone: bytes of a landing zone
+ * @max_zones: landing zones of a context
+ * @__reserved: 0
  *
  * What the module and the device can do. The limits are enforced; what goes
  * beyond one is refused with -ENOSPC (numbers of objects) or -EINVAL (sizes).
@@ -160,6 +165,9 @@ struct ib_collq_query {
 	__u8 instance[16];
 	__u8 device[64];
 	__aligned_u64 max_region;
+	__aligned_u64 max_zone;
+	__u32 max_zones;
+	__u32 __reserved;
 };
 
 /**
@@ -194,8 +202,8 @@ struct ib_collq_batch {
  * @type: IB_COLLQ_OBJECT_*; IB_COLLQ_OBJECT_ANY for whatever it is
  *
  * -EBUSY if another object names this one or a graph that is running uses it, or
- * if a message that is under way may still touch a region; that of an endpoint that
- * lingers too. A queue is the exception: its submissions are cancelled first, as by
+ * if a landing zone lies in a region or a message that is under way may still touch
+ * it; that of an endpoint that lingers too. A queue is the exception: its submissions are cancelled first, as by
  * IB_COLLQ_QUEUE_CANCEL. Returns at once for an endpoint too, though the
  * kernel may go on for some time to see its last messages delivered.
  */
@@ -224,7 +232,8 @@ struct ib_collq_object_destroy {
  * waited for, and their error. -EBUSY while a submitted graph waits for one of
  * them, or for a free slot of the endpoint. Reset both ends, and the queues
  * that list them, before a graph runs there again; a signal endpoint before its
- * message endpoints, for which this gives the error of the signal endpoint.
+ * message endpoints, for which this gives the error of the signal endpoint. Its
+ * landing zones and targets are stale then, and have to be made anew.
  */
 struct ib_collq_object_reset {
 	__u32 size;

@@ -24,8 +24,9 @@
  * @type: out: IB_COLLQ_OBJECT_*
  * @info: pointer to where to write &struct ib_collq_endpoint_info,
  *	&struct ib_collq_counter_info, &struct ib_collq_graph_info,
- *	&struct ib_collq_queue_info, &struct ib_collq_ring_info or
- *	&struct ib_collq_region_info; may be 0
+ *	&struct ib_collq_queue_info, &struct ib_collq_ring_info,
+ *	&struct ib_collq_region_info, &struct ib_collq_zone_info or
+ *	&struct ib_collq_target_info; may be 0
  * @info_size: in: room there in bytes; out: size of the whole structure
  * @entry_size: in: room for one entry; out: size of an entry
  * @entries: pointer to where to write the object's table: an endpoint's slots
@@ -214,8 +215,8 @@ struct ib_collq_ring_info {
  * struct ib_collq_region_info - what describe tells of a region
  * @create: as created, with its id
  * @stale: 1 if its memory is known to be gone, else 0
- * @uses: unfinished submissions that it is bound to, and messages under way that
- *	may touch it after those have ended
+ * @uses: unfinished submissions that it is bound to, messages under way that may
+ *	touch it after those have ended, and landing zones
  * @registrations: parts that had to be registered with the device, since they
  *	aren't contiguous for it; 0 if there's no need
  * @__reserved: 0
@@ -228,6 +229,30 @@ struct ib_collq_region_info {
 	__u32 registrations;
 	__u32 __reserved;
 	__aligned_u64 pages;
+};
+
+/**
+ * struct ib_collq_zone_info - what describe tells of a landing zone
+ * @create: as offered, with its id and name
+ * @stale: 1 if the endpoint was reset, else 0
+ * @__reserved: 0
+ */
+struct ib_collq_zone_info {
+	struct ib_collq_zone_offer create;
+	__u32 stale;
+	__u32 __reserved;
+};
+
+/**
+ * struct ib_collq_target_info - what describe tells of a target
+ * @create: as created, with its id
+ * @stale: 1 if the endpoint was reset, else 0
+ * @__reserved: 0
+ */
+struct ib_collq_target_info {
+	struct ib_collq_target_create create;
+	__u32 stale;
+	__u32 __reserved;
 };
 
 #endif /* IB_COLLQ_DESCRIBE_H */

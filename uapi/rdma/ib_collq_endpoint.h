@@ -10,10 +10,13 @@
 
 #include <rdma/ib_collq_wire.h>
 
+/* ib_collq_endpoint_create.flags */
+#define IB_COLLQ_ENDPOINT_ZONES		(1U << 0)	/* may have landing zones */
+
 /**
  * struct ib_collq_endpoint_create - entry of ioctl(IB_COLLQ_ENDPOINT_CREATE)
  * @kind: IB_COLLQ_ENDPOINT_SIGNAL or IB_COLLQ_ENDPOINT_MESSAGE
- * @flags: must be 0
+ * @flags: IB_COLLQ_ENDPOINT_ZONES on a signal endpoint, or 0
  * @peer: rank of the peer; only reported back, in completions and describe
  * @signal_endpoint: for a message endpoint, the signal endpoint to the same
  *	peer, on which CLOSE and ABORT travel; 0 otherwise
@@ -33,7 +36,8 @@
  * @send_capacity: messages under way at a time, 1..max_capacity
  * @recv_capacity: messages that may arrive before they are waited for,
  *	1..max_capacity
- * @max_send_sge: scatter/gather entries of a SEND; 0 on a signal endpoint
+ * @max_send_sge: scatter/gather entries of a SEND, or of a WRITE on a signal
+ *	endpoint
  * @max_recv_sge: scatter/gather entries of a RECV; 0 on a signal endpoint
  * @id: out: the endpoint
  * @__reserved: must be 0
@@ -41,8 +45,15 @@
  *
  * Makes an endpoint: one reliable connection to one peer, not connected yet.
  * Signal endpoints carry zero-length messages that each raise a counter at the
- * peer; one serves any number of collectives. Message endpoints carry SEND and
+ * peer, and WRITEs, which do so too; one serves any number of collectives. Message endpoints carry SEND and
  * RECV, matched in order, and belong to one collective.
+ *
+ * With IB_COLLQ_ENDPOINT_ZONES an endpoint can have landing zones. It has a
+ * protection domain of its own, so that what its peer may write to is out of reach
+ * of all others, whatever they send; and its messages go over the wire even if the
+ * peer is on the same device. The keys of regions don't count there, so what it sends
+ * takes a scatter/gather entry for each part that is contiguous for the device: ask
+ * for enough of them. -EOPNOTSUPP without IB_COLLQ_FEATURE_ZONE.
  */
 struct ib_collq_endpoint_create {
 	__u32 kind;

@@ -8,6 +8,8 @@
 
 #include <linux/types.h>
 
+#include <rdma/ib_collq_wire.h>
+
 /* Types of regions */
 #define IB_COLLQ_REGION_USER		1	/* memory of the caller */
 #define IB_COLLQ_REGION_DMABUF		2	/* a dma-buf */
@@ -50,22 +52,36 @@ struct ib_collq_region_create {
 	__u32 id;
 };
 
-/* Length of what names a landing zone to the peer */
-#define IB_COLLQ_ZONE_SIZE		32
-
 /**
  * struct ib_collq_zone_offer - ioctl(IB_COLLQ_ZONE_OFFER)
  * @size: sizeof(struct ib_collq_zone_offer)
  * @flags: must be 0
- * @endpoint: the signal endpoint whose peer may write
- * @region: the region, or 0 for memory of the module
+ * @endpoint: a signal endpoint that was made with IB_COLLQ_ENDPOINT_ZONES
+ * @region: a region with IB_COLLQ_ACCESS_WRITE
  * @offset: offset into the region
- * @length: bytes
+ * @length: bytes, 1..max_zone
  * @id: out: the zone
  * @__reserved: must be 0
- * @zone: out: what names the zone to the peer
+ * @zone: out: a &struct ib_collq_zone_name to give to the peer
  *
- * -EOPNOTSUPP without IB_COLLQ_FEATURE_ZONE.
+ * Makes a landing zone: memory that the endpoint's peer may write to, at any time
+ * and without anybody here taking part, until the zone is destroyed. It's just these
+ * bytes and just this peer: a WRITE beyond them, or by another peer that has come to
+ * know the name, fails, and only the connection that it came on is lost. The
+ * endpoint may be connected later.
+ *
+ * The region is in use as long as the zone lives. Where its memory is unmapped the
+ * pages stay, and the peer goes on writing to them. When the endpoint is reset the
+ * zone is stale: nobody can write there any more, the region is no longer in use,
+ * and the zone can only be destroyed. Destroying it waits for what is being written;
+ * what the peer has under way then fails there, with the connection: agree on it
+ * beforehand. While it has zones an endpoint can't be destroyed.
+ *
+ * -EINVAL if the endpoint has no IB_COLLQ_ENDPOINT_ZONES, or the zone doesn't lie
+ * within the region; -EACCES if the region can't be written to, -ESTALE if its memory
+ * is gone; -EOPNOTSUPP if @region is 0, which stands for memory of the module: a
+ * region does the same; -ENOSPC beyond max_zones; -ENETDOWN if the device has no port
+ * with an address now.
  */
 struct ib_collq_zone_offer {
 	__u32 size;
@@ -76,6 +92,29 @@ struct ib_collq_zone_offer {
 	__aligned_u64 length;
 	__u32 id;
 	__u32 __reserved;
+	__u8 zone[IB_COLLQ_ZONE_SIZE];
+};
+
+/**
+ * struct ib_collq_target_create - ioctl(IB_COLLQ_TARGET_CREATE)
+ * @size: sizeof(struct ib_collq_target_create)
+ * @flags: must be 0
+ * @endpoint: a signal endpoint, connected to the one that the zone was offered to
+ * @id: out: the target
+ * @zone: the &struct ib_collq_zone_name that the peer has given
+ *
+ * Makes a landing zone of the peer known, for WRITE to name. -EINVAL if the name is
+ * malformed or of a zone of another endpoint than this one's peer, -ENOTCONN if this
+ * one isn't connected. A well-formed name that is false makes the first WRITE fail
+ * with -EREMOTEIO, and the connection with it. When the endpoint is reset the target
+ * is stale: a WRITE to it fails with -ESTALE. While it has targets an endpoint can't
+ * be destroyed.
+ */
+struct ib_collq_target_create {
+	__u32 size;
+	__u32 flags;
+	__u32 endpoint;
+	__u32 id;
 	__u8 zone[IB_COLLQ_ZONE_SIZE];
 };
 

@@ -70,8 +70,9 @@ struct ib_collq_ring_header {
  *	endpoint was), -EHOSTUNREACH (retries exhausted), -EREMOTEIO (error
  *	at the peer), -ENETDOWN (error of the local port or queue pair),
  *	-ENOTCONN (the endpoint isn't connected yet), -ETIMEDOUT (the deadline
- *	passed), -ECANCELED, -ENODEV (the device is gone); or the one of these
- *	that the sender of an ABORT gave
+ *	passed), -ECANCELED, -ENODEV (the device is gone), -ESTALE (the target
+ *	of a WRITE is older than its endpoint's reset); or the one of these that
+ *	the sender of an ABORT gave, where that was -ESTALE: -EREMOTEIO
  * @queue: the queue
  * @task: index of the task that failed or was running, else IB_COLLQ_NO_TASK
  * @endpoint: the endpoint that failed or brought the ABORT, else
@@ -180,8 +181,8 @@ struct ib_collq_queue_create {
  * @count: WAIT: how many completions to consume, at least 1; else 0
  * @signal_slot: with IB_COLLQ_TASK_SIGNAL: the slot at the peer; else 0
  * @signal_generation: with IB_COLLQ_TASK_SIGNAL: its generation; else 0
- * @zone: WRITE: the landing zone; else 0
- * @zone_offset: WRITE: offset into it; else 0
+ * @zone: WRITE: the target, which is of the same endpoint; else 0
+ * @zone_offset: WRITE: offset into the landing zone; else 0
  * @sge_first: first entry of the list to send, receive into, or read from
  * @sge_count: number of entries, 0 for a message without data
  * @dst_first: COPY and CALC: first entry of the list to write to; else 0
@@ -205,6 +206,10 @@ struct ib_collq_queue_create {
  * list of a RECV may be longer than what arrives; if it's shorter, the connection
  * fails at both ends. A graph isn't held back until its messages are over: what its
  * buffers are to be used for afterwards says what it must WAIT for.
+ *
+ * WRITE needs a signal endpoint and carries a signal. Its list lands in the peer's
+ * landing zone, which it mustn't exceed, and then the signal raises the counter there.
+ * It counts as a send.
  *
  * COPY copies a list to another of the same length, which it must not overlap. CALC
  * combines each element of the second list with that of the first and puts the
@@ -262,6 +267,7 @@ struct ib_collq_sge {
 #define IB_COLLQ_REFUSED_SGES		15	/* table, or all lists, too long */
 #define IB_COLLQ_REFUSED_BUFFERS	16	/* too many buffer slots */
 #define IB_COLLQ_REFUSED_CALC		17	/* no such operation or type */
+#define IB_COLLQ_REFUSED_ZONE		18	/* target of another endpoint */
 
 /**
  * struct ib_collq_graph_create - ioctl(IB_COLLQ_GRAPH_CREATE)
@@ -336,7 +342,8 @@ struct ib_collq_buffer_bind {
  * without IB_COLLQ_ACCESS_WRITE, -ESTALE if the region's memory is gone. -EMSGSIZE if
  * the list of a message doesn't fit its endpoint here: where memory had to be
  * registered in parts (of 1 MiB with SoftRoCE), an entry that lies in two of them
- * counts as two; there are ten to spare, as far as the device's limit allows.
+ * counts as two; there are ten to spare, as far as the device's limit allows. See
+ * IB_COLLQ_ENDPOINT_ZONES for what counts with that.
  *
  * A graph that fails while messages from or to its buffers are under way ends only
  * when they are over, so that nothing touches the buffers any more; there's no way

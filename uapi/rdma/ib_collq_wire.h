@@ -67,11 +67,36 @@ struct ib_collq_address {
 	__u8 __reserved1[40];
 };
 
+/* Length of what names a landing zone to the peer */
+#define IB_COLLQ_ZONE_SIZE		32
+
+/**
+ * struct ib_collq_zone_name - where a peer may write
+ * @version: IB_COLLQ_PROTOCOL_VERSION
+ * @__reserved: must be 0
+ * @key: remote key
+ * @address: what the device calls the zone's first byte
+ * @length: bytes, at least 1
+ * @endpoint: the first 8 bytes of the nonce of the endpoint whose peer it's for
+ *
+ * All numbers are little-endian. As little trusted as an address: the device of the
+ * zone's owner looks at each WRITE.
+ */
+struct ib_collq_zone_name {
+	__le16 version;
+	__le16 __reserved;
+	__le32 key;
+	__le64 address;
+	__le64 length;
+	__u8 endpoint[8];
+};
+
 /**
  * DOC: Wire protocol
  *
- * All messages of signal endpoints are zero bytes long and carry 32 bits of
- * immediate data, whose upper two bits are the type:
+ * All messages of signal endpoints are SENDs of zero bytes, or RDMA WRITEs into a
+ * landing zone, and carry 32 bits of immediate data, whose upper two bits are the
+ * type:
  *
  *  - IB_COLLQ_IMM_SIGNAL: 14 bits slot, 16 bits generation.
  *  - IB_COLLQ_IMM_ABORT: 14 bits abort slot, 8 bits generation, 8 bits

@@ -35,6 +35,8 @@ int collq_object_reset(struct collq_context *context, struct ib_collq_object_res
 int collq_region_create(struct collq_context *context,
 			struct ib_collq_region_create *region);
 int collq_zone_offer(struct collq_context *context, struct ib_collq_zone_offer *zone);
+int collq_target_create(struct collq_context *context,
+			struct ib_collq_target_create *target);
 int collq_endpoint_create(struct collq_context *context,
 			  struct ib_collq_endpoint_create *entries, uint32_t nr);
 int collq_endpoint_connect(struct collq_context *context,
