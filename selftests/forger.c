@@ -75,6 +75,7 @@ static int connect_qp(struct ibv_qp *qp, const struct ib_collq_address *peer)
 		.retry_cnt = 6,
 		.rnr_retry = 7,
 		.sq_psn = PSN,
+		.max_rd_atomic = 1,
 	};
 
 	memcpy(rtr.ah_attr.grh.dgid.raw, peer->gid, sizeof(peer->gid));

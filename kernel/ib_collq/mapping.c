@@ -261,6 +261,7 @@ int collq_mapping_index(struct collq_mapping *map)
 	u64 start = map->offset;
 	int i;
 
+	/* Pairs with cmpxchg() below: who sees the index sees what is in it. */
 	if (smp_load_acquire(&map->segments))
 		return 0;
 	segments = kvmalloc_array(map->sgt.nents, sizeof(*segments),

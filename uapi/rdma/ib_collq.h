@@ -203,9 +203,9 @@ struct ib_collq_batch {
  *
  * -EBUSY if another object names this one or a graph that is running uses it, or
  * if a landing zone lies in a region or a message that is under way may still touch
- * it; that of an endpoint that lingers too. A queue is the exception: its submissions are cancelled first, as by
- * IB_COLLQ_QUEUE_CANCEL. Returns at once for an endpoint too, though the
- * kernel may go on for some time to see its last messages delivered.
+ * it; that of an endpoint that lingers too. A queue is the exception: its submissions
+ * are cancelled first, as by IB_COLLQ_QUEUE_CANCEL. Returns at once for an endpoint
+ * too, though the kernel may go on for some time to see its last messages delivered.
  */
 struct ib_collq_object_destroy {
 	__u32 id;

@@ -45,8 +45,8 @@
  *
  * Makes an endpoint: one reliable connection to one peer, not connected yet.
  * Signal endpoints carry zero-length messages that each raise a counter at the
- * peer, and WRITEs, which do so too; one serves any number of collectives. Message endpoints carry SEND and
- * RECV, matched in order, and belong to one collective.
+ * peer, and WRITEs, which do so too; one serves any number of collectives. Message
+ * endpoints carry SEND and RECV, matched in order, and belong to one collective.
  *
  * With IB_COLLQ_ENDPOINT_ZONES an endpoint can have landing zones. It has a
  * protection domain of its own, so that what its peer may write to is out of reach
