@@ -232,6 +232,66 @@ TEST_F(data, nodes_become_tasks)
 	EXPECT_EQ(2, totals.waits);
 }
 
+/* A signal with data: the channel says where to, the node where in the zone. */
+TEST_F(data, writes)
+{
+	struct collq_graph_out_binding out = {
+		.endpoint = 5, .slot = 6, .generation = 7, .target = 8,
+	};
+	struct collq_graph_channel channel = { .size = sizeof(channel) };
+	struct collq_graph_totals totals = { .size = sizeof(totals) };
+	struct collq_graph *graph = self->graph;
+	const struct ib_collq_task *task;
+	int first, second;
+
+	ASSERT_EQ(0, collq_graph_out(graph, 1, 2));
+	EXPECT_EQ(-EINVAL, collq_graph_write(graph, 1, 0, pieces, 3, 0));
+	EXPECT_EQ(-EINVAL, collq_graph_write(graph, -1, 0, pieces, 3, 0));
+	EXPECT_EQ(-EINVAL, collq_graph_write(graph, 0, -31ULL, pieces, 3, 0));
+	first = collq_graph_write(graph, 0, -32ULL - 1, pieces, 3, 9);
+	second = collq_graph_write(graph, 0, 3, NULL, 0, 0);
+	ASSERT_LE(0, first);
+	ASSERT_LE(0, second);
+	ASSERT_EQ(0, collq_graph_out_channel(graph, 0, &channel));
+	EXPECT_EQ(2, channel.messages);
+	ASSERT_EQ(0, collq_graph_totals(graph, &totals));
+	EXPECT_EQ(2, totals.writes);
+	EXPECT_EQ(32, totals.written_bytes);
+	EXPECT_EQ(3, totals.write_sges);
+	EXPECT_EQ(0, totals.signals + totals.sends);
+
+	self->binding.out = &out;
+	self->binding.out_size = sizeof(out);
+	self->binding.nr_out = 1;
+	self->limits.max_slots = 16;
+	ASSERT_EQ(0, lower(self));
+	ASSERT_EQ(2, self->nr);
+	task = &self->tasks[0];
+	EXPECT_EQ(IB_COLLQ_TASK_WRITE, task->opcode);
+	EXPECT_EQ(IB_COLLQ_TASK_SIGNAL, task->flags);
+	EXPECT_EQ(9, task->label);
+	EXPECT_EQ(5, task->object);
+	EXPECT_EQ(6, task->signal_slot);
+	EXPECT_EQ(7, task->signal_generation);
+	EXPECT_EQ(8, task->zone);
+	EXPECT_EQ(-33ULL, task->zone_offset);
+	EXPECT_EQ(0, task->sge_first);
+	EXPECT_EQ(3, task->sge_count);
+	EXPECT_EQ(3, self->tasks[1].zone_offset);
+	EXPECT_EQ(0, self->tasks[1].sge_count);
+
+	/* The list of the first is longer than can be sent; or leads nowhere. */
+	self->limits.max_send_sge = 2;
+	EXPECT_EQ(-ENOSPC, lower(self));
+	self->limits.max_send_sge = 3;
+	out.target = 0;
+	EXPECT_EQ(-EINVAL, lower(self));
+	ASSERT_EQ(0, collq_graph_remove(graph, first));
+	ASSERT_EQ(0, collq_graph_remove(graph, second));
+	ASSERT_EQ(0, collq_graph_out_channel(graph, 0, &channel));
+	EXPECT_EQ(0, channel.messages);
+}
+
 TEST_F(data, messages_of_a_channel_keep_their_order)
 {
 	struct collq_graph *graph = self->graph;

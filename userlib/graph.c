@@ -341,7 +341,7 @@ int collq_graph_remove(struct collq_graph *graph, int node)
 		return err;
 	graph->nodes[node].removed = true;
 	info = &graph->nodes[node].info;
-	if (info->opcode == IB_COLLQ_TASK_SEND && info->channel >= 0)
+	if (info->opcode != IB_COLLQ_TASK_WAIT && info->channel >= 0)
 		graph->out.entries[info->channel].messages--;
 	if (info->opcode == IB_COLLQ_TASK_SEND && info->message >= 0)
 		graph->messages[info->message].sends--;

@@ -134,6 +134,38 @@ int collq_graph_recv_data(struct collq_graph *graph, int message,
 	return add_message(graph, IB_COLLQ_TASK_RECV, message, sges, nr, label);
 }
 
+int collq_graph_write(struct collq_graph *graph, int out, uint64_t zone_offset,
+		      const struct ib_collq_sge *sges, uint32_t nr, uint32_t label)
+{
+	struct collq_graph_node_info info = {
+		.opcode = IB_COLLQ_TASK_WRITE,
+		.channel = out,
+		.message = -1,
+		.label = label,
+		.zone_offset = zone_offset,
+	};
+	uint32_t first;
+	int node, err;
+
+	if (graph->error)
+		return graph->error;
+	if (!collq_graph_is_index(out, graph->out.nr))
+		return -EINVAL;
+	err = check_list(sges, nr, &info.bytes);
+	if (!err && zone_offset + info.bytes < zone_offset)
+		err = -EINVAL;
+	if (!err)
+		err = add_list(graph, sges, nr, &first, &info.nr_sges);
+	if (err)
+		return err;
+	node = collq_graph_add_node(graph, &info);
+	if (node >= 0) {
+		graph->nodes[node].sge_first = first;
+		graph->out.entries[out].messages++;
+	}
+	return node;
+}
+
 static int add_wait(struct collq_graph *graph, int message, uint32_t source,
 		    uint64_t count, uint32_t label)
 {
@@ -356,6 +388,11 @@ static void add_totals(const struct collq_graph_node_info *info,
 		break;
 	case IB_COLLQ_TASK_WAIT:
 		totals->waits++;
+		break;
+	case IB_COLLQ_TASK_WRITE:
+		totals->writes++;
+		totals->written_bytes += info->bytes;
+		totals->write_sges += info->nr_sges;
 		break;
 	}
 }

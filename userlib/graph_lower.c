@@ -333,13 +333,14 @@ static int check_data(const struct collq_graph_node_info *info,
 {
 	uint32_t most = UINT32_MAX;
 
-	if (info->opcode == IB_COLLQ_TASK_SEND)
+	if (info->opcode == IB_COLLQ_TASK_SEND || info->opcode == IB_COLLQ_TASK_WRITE)
 		most = limits->max_send_sge;
 	else if (info->opcode == IB_COLLQ_TASK_RECV)
 		most = limits->max_recv_sge;
 	return info->nr_sges > most || info->bytes > limits->max_message ? -ENOSPC : 0;
 }
 
+/* A signal, or a write. */
 static int make_signal(const struct collq_graph_node_info *info,
 		       const struct collq_graph_binding *binding,
 		       struct ib_collq_task *task)
@@ -356,7 +357,11 @@ static int make_signal(const struct collq_graph_node_info *info,
 	task->object = target.endpoint;
 	task->signal_slot = target.slot;
 	task->signal_generation = target.generation;
-	return 0;
+	if (info->opcode != IB_COLLQ_TASK_WRITE)
+		return 0;
+	task->zone = target.target;
+	task->zone_offset = info->zone_offset;
+	return task->zone ? 0 : -EINVAL;
 }
 
 static bool is_local(const struct collq_graph_node_info *info)

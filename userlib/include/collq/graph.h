@@ -175,18 +175,19 @@ int collq_graph_remove(struct collq_graph *graph, int node);
  * struct collq_graph_node_info - what collq_graph_node() tells
  * @size: in: sizeof(struct collq_graph_node_info)
  * @opcode: IB_COLLQ_TASK_*
- * @channel: index of its out channel (a signal) or in channel (a wait), else -1
+ * @channel: index of its out channel (a signal, a write) or in channel (a wait), else -1
  * @object: id of the caller's endpoint or counter; 0 if it has a channel or needs none
  * @label: as given
  * @count: of a wait, as given; else 0
  * @message: index of its message channel (see graph_data.h), else -1
  * @source: of a wait on a message channel, IB_COLLQ_SOURCE_SENDS or
  *	IB_COLLQ_SOURCE_MESSAGES; else 0
- * @bytes: how much is sent, received, copied or calculated with
- * @nr_sges: entries of the list that is sent, received into or read from
+ * @bytes: how much is sent, written, received, copied or calculated with
+ * @nr_sges: entries of the list that is sent, written, received into or read from
  * @nr_dst: entries of the list that is copied to or calculated into
  * @calc_op: IB_COLLQ_CALC_*, or 0
  * @calc_type: IB_COLLQ_TYPE_*, or 0
+ * @zone_offset: of a write, as given; else 0
  */
 struct collq_graph_node_info {
 	uint32_t size;
@@ -202,6 +203,7 @@ struct collq_graph_node_info {
 	uint32_t nr_dst;
 	uint32_t calc_op;
 	uint32_t calc_type;
+	uint64_t zone_offset;
 };
 
 /**
@@ -284,11 +286,13 @@ int collq_graph_in_channel(const struct collq_graph *graph, int in,
  * @endpoint: id of a signal endpoint to the peer
  * @slot: the slot there that the peer has bound for this channel
  * @generation: generation of that binding
+ * @target: id of a target on @endpoint, if there are writes; may be 0 otherwise
  */
 struct collq_graph_out_binding {
 	uint32_t endpoint;
 	uint16_t slot;
 	uint16_t generation;
+	uint32_t target;
 };
 
 /**

@@ -73,6 +73,25 @@ int collq_graph_recv_data(struct collq_graph *graph, int message,
 			  const struct ib_collq_sge *sges, uint32_t nr, uint32_t label);
 
 /**
+ * collq_graph_write() - add a task that writes into a landing zone, with a signal
+ * @graph: the graph
+ * @out: index of an out channel; see struct collq_graph_out_binding for the zone
+ * @zone_offset: where in the zone the data lands
+ * @sges: where the data is; not needed any more when this returns
+ * @nr: number of @sges; may be 0
+ * @label: anything, such as the step; completions report it
+ *
+ * The signal comes when the data is there, and counts as one of the channel's. The data
+ * must stay as it is until the write is over: collq_graph_wait_counter(), with a counter
+ * of the sends of the endpoint.
+ *
+ * Return: index of the node; -EINVAL if there's no such channel, or a piece or what is
+ * written ends behind 2^64; -ENOMEM.
+ */
+int collq_graph_write(struct collq_graph *graph, int out, uint64_t zone_offset,
+		      const struct ib_collq_sge *sges, uint32_t nr, uint32_t label);
+
+/**
  * collq_graph_wait_sends() - add a task that waits until messages have arrived
  * @graph: the graph
  * @message: index of a message channel
@@ -236,7 +255,7 @@ int collq_graph_set_sge(struct collq_graph *graph, int node, uint32_t index,
 /**
  * struct collq_graph_totals - what collq_graph_totals() tells
  * @size: in: sizeof(struct collq_graph_totals)
- * @signals: signals sent
+ * @signals: signals sent, without those of writes
  * @sends: messages sent
  * @send_bytes: bytes in them
  * @send_sges: pieces that they are sent from
@@ -245,6 +264,9 @@ int collq_graph_set_sge(struct collq_graph *graph, int node, uint32_t index,
  * @copies: copying tasks
  * @copied_bytes: bytes that they copy
  * @waits: waiting tasks
+ * @writes: writes into landing zones
+ * @written_bytes: bytes that they write
+ * @write_sges: pieces that they are written from
  */
 struct collq_graph_totals {
 	uint32_t size;
@@ -257,6 +279,9 @@ struct collq_graph_totals {
 	uint64_t copies;
 	uint64_t copied_bytes;
 	uint64_t waits;
+	uint64_t writes;
+	uint64_t written_bytes;
+	uint64_t write_sges;
 };
 
 /**
