@@ -9,6 +9,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/userfaultfd.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -95,6 +98,7 @@ struct sleeper {
 	struct ib_collq_queue_wait wait;
 	pid_t tid;
 	int ret;
+	bool over;
 };
 
 static void *sleeper_run(void *data)
@@ -103,10 +107,11 @@ static void *sleeper_run(void *data)
 
 	__atomic_store_n(&sleeper->tid, gettid(), __ATOMIC_RELEASE);
 	sleeper->ret = raw_ioctl(sleeper->fd, IB_COLLQ_QUEUE_WAIT, &sleeper->wait);
+	__atomic_store_n(&sleeper->over, true, __ATOMIC_RELEASE);
 	return NULL;
 }
 
-static bool sleeper_start(struct sleeper *sleeper, int fd, __u32 queue, __u32 ring)
+static bool sleeper_begin(struct sleeper *sleeper, int fd, __u32 queue, __u32 ring)
 {
 	*sleeper = (struct sleeper) {
 		.fd = fd,
@@ -117,7 +122,12 @@ static bool sleeper_start(struct sleeper *sleeper, int fd, __u32 queue, __u32 ri
 			.sequence = !!queue,
 		},
 	};
-	if (pthread_create(&sleeper->thread, NULL, sleeper_run, sleeper))
+	return !pthread_create(&sleeper->thread, NULL, sleeper_run, sleeper);
+}
+
+static bool sleeper_start(struct sleeper *sleeper, int fd, __u32 queue, __u32 ring)
+{
+	if (!sleeper_begin(sleeper, fd, queue, ring))
 		return false;
 	return RAW_EVENTUALLY(__atomic_load_n(&sleeper->tid, __ATOMIC_ACQUIRE) &&
 			      raw_asleep(sleeper->tid));
@@ -194,6 +204,163 @@ TEST_F(remove, device_with_data)
 	raw_pair_close(&self->a, &self->b);
 	EXPECT_EQ(0, unload());
 	munmap(memory, size);
+}
+
+/* A page that isn't there: whoever touches it sleeps until it is. */
+struct hole {
+	int fd;
+	char *page;
+};
+
+static bool hole_open(struct hole *hole)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register range = {
+		.range.len = RAW_PAGE,
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+
+	hole->page = raw_map(RAW_PAGE);
+	hole->fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	range.range.start = (unsigned long)hole->page;
+	return hole->page && hole->fd >= 0 && !ioctl(hole->fd, UFFDIO_API, &api) &&
+	       !ioctl(hole->fd, UFFDIO_REGISTER, &range);
+}
+
+static bool hole_is_felt(const struct hole *hole)
+{
+	struct pollfd pollfd = { .fd = hole->fd, .events = POLLIN };
+
+	return poll(&pollfd, 1, RAW_PATIENCE_MS) == 1;
+}
+
+static bool hole_fill(const struct hole *hole)
+{
+	struct uffdio_zeropage zero = {
+		.range.start = (unsigned long)hole->page,
+		.range.len = RAW_PAGE,
+	};
+
+	return !ioctl(hole->fd, UFFDIO_ZEROPAGE, &zero);
+}
+
+/* A side with a region of memory, and what a message of that length takes. */
+struct letter {
+	struct raw_side *side;
+	char memory[RAW_PAGE] __attribute__((aligned(RAW_PAGE)));
+	struct ib_collq_buffer_bind binding;
+};
+
+static int letter_submit(struct letter *letter, const struct ib_collq_task *tasks)
+{
+	static const struct ib_collq_sge sge = { .length = RAW_PAGE };
+	const struct raw_graph graph = {
+		.tasks = tasks, .nr_tasks = 2, .sges = &sge, .nr_sges = 1, .nr_buffers = 1,
+	};
+	int fd = letter->side->fd, id;
+
+	id = raw_region_create(fd, letter->memory, RAW_PAGE, IB_COLLQ_ACCESS_WRITE);
+	if (id < 0)
+		return id;
+	letter->binding.region = id;
+	id = raw_data_graph_create(fd, &graph, NULL);
+	if (id < 0)
+		return id;
+	return raw_submit_bound(fd, letter->side->queue, id, &letter->binding, 1, NULL);
+}
+
+/* a waits for a message, b until it's to send one. */
+static int letters_begin(struct letter *a, struct letter *b, int event)
+{
+	struct ib_collq_counter_create counter = {
+		.source = IB_COLLQ_SOURCE_EVENTFD,
+		.eventfd = event,
+	};
+	struct ib_collq_task tasks[2];
+	int err;
+
+	err = raw_pair_add_messages(a->side, b->side);
+	if (!err)
+		err = raw_batch(b->side->fd, IB_COLLQ_COUNTER_CREATE, &counter, sizeof(counter), 1,
+				NULL) == 1 ? 0 : -EPROTO;
+	if (err)
+		return err;
+	tasks[0] = raw_recv_list(a->side->message_endpoint, 0, 1);
+	tasks[1] = raw_wait_for(raw_counter_create(a->side->fd, IB_COLLQ_SOURCE_MESSAGES,
+						   a->side->message_endpoint), 1);
+	err = letter_submit(a, tasks);
+	if (err)
+		return err;
+	memset(b->memory, 'b', RAW_PAGE);
+	tasks[0] = raw_wait_for(counter.id, 1);
+	tasks[1] = raw_send_list(b->side->message_endpoint, 0, 1);
+	return letter_submit(b, tasks);
+}
+
+struct look {
+	pthread_t thread;
+	const struct raw_side *side;
+	void *info;
+};
+
+static void *look_run(void *data)
+{
+	struct look *look = data;
+
+	raw_describe(look->side->fd, look->side->endpoint, look->info,
+		     sizeof(struct ib_collq_endpoint_info));
+	return NULL;
+}
+
+static void *remover_run(void *failed)
+{
+	*(int *)failed = delete_device();
+	return NULL;
+}
+
+/*
+ * Who has heard that the device is gone has his memory for himself, also if it takes
+ * its time to go: here a thread of the first context to be looked after keeps it,
+ * while the peer would still send.
+ */
+TEST_F(remove, nothing_comes_after_the_news)
+{
+	struct pollfd pollfd = { .fd = self->a.fd };
+	static struct letter a, b;
+	struct look look = { .side = &self->a };
+	int failed = -1, event = eventfd(0, 0);
+	struct sleeper sleeper;
+	pthread_t remover;
+	struct hole hole;
+	bool early;
+
+	a.side = &self->a;
+	b.side = &self->b;
+	ASSERT_TRUE(hole_open(&hole));
+	look.info = hole.page;
+	ASSERT_EQ(0, letters_begin(&a, &b, event));
+	ASSERT_EQ(0, pthread_create(&look.thread, NULL, look_run, &look));
+	ASSERT_TRUE(hole_is_felt(&hole));
+	ASSERT_EQ(0, pthread_create(&remover, NULL, remover_run, &failed));
+	ASSERT_EQ(1, poll(&pollfd, 1, RAW_PATIENCE_MS));
+
+	ASSERT_TRUE(sleeper_begin(&sleeper, self->a.fd, self->a.queue, 0));
+	early = RAW_WITHIN(300, __atomic_load_n(&sleeper.over, __ATOMIC_ACQUIRE));
+	if (!early)
+		ASSERT_TRUE(hole_fill(&hole));
+	ASSERT_TRUE(RAW_EVENTUALLY(__atomic_load_n(&sleeper.over, __ATOMIC_ACQUIRE)));
+	EXPECT_EQ(-ENODEV, sleeper.ret ? sleeper.ret : sleeper.wait.status);
+	memset(a.memory, 'a', RAW_PAGE);
+	ASSERT_EQ(0, eventfd_write(event, 1));
+	EXPECT_FALSE(RAW_WITHIN(500, raw_count_other(a.memory, RAW_PAGE, 'a')));
+	if (early)
+		ASSERT_TRUE(hole_fill(&hole));
+	pthread_join(look.thread, NULL);
+	pthread_join(sleeper.thread, NULL);
+	pthread_join(remover, NULL);
+	EXPECT_EQ(0, failed);
+	close(hole.fd);
+	close(event);
 }
 
 /* It comes back as another one, while old descriptors are still open. */

@@ -6,7 +6,8 @@
  * resolved objects to what is below. The structure behind the file outlives
  * the RDMA device as long as a file is open. Removal marks it dead, ends all
  * that sleeps, waits for the ioctls under way (SRCU), and takes everything away
- * from the contexts; what is called after that finds it dead.
+ * from the contexts; what is called after that finds it dead. Whoever hears so by
+ * an ioctl hears it when all that is over: so his memory isn't touched any more.
  */
 #include <linux/fs.h>
 #include <linux/idr.h>
@@ -124,6 +125,9 @@ static long collq_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	ret = READ_ONCE(cd->dead) ? -ENODEV :
 				    collq_ioctl_run(ctx, cmd, (void __user *)arg);
 	srcu_read_unlock(&cd->srcu, idx);
+	if (unlikely(ret == -ENODEV) && READ_ONCE(cd->dead))
+		ret = wait_event_killable(cd->verbs_gone, READ_ONCE(cd->gone)) ?:
+		      -ENODEV;
 	return ret;
 }
 
@@ -313,6 +317,8 @@ void collq_device_remove(struct collq_device *cd)
 	wait_event(cd->verbs_gone, !atomic_read(&cd->nr_verbs));
 	cancel_delayed_work_sync(&cd->linger.work);
 	collq_cq_pool_destroy(&cd->cqs);
+	WRITE_ONCE(cd->gone, true);
+	wake_up_all(&cd->verbs_gone);
 	collq_device_put(cd);
 }
 

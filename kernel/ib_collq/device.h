@@ -45,6 +45,7 @@ struct collq_linger_list {
  *	what &struct collq_verbs waits for
  * @srcu: every ioctl is a reader; removal waits for them
  * @dead: the RDMA device goes or is gone; set once, under @mutex
+ * @gone: nothing of ours is on it any more; set once, after @dead
  * @mutex: protects @contexts, and opening against removal. Taken before a
  *	context's mutex
  * @contexts: open contexts
@@ -53,7 +54,7 @@ struct collq_linger_list {
  * @cqs: completion queues
  * @linger: endpoints that were destroyed but linger
  * @nr_verbs: protection domains that are still there
- * @verbs_gone: woken when @nr_verbs drops to zero
+ * @verbs_gone: woken when @nr_verbs drops to zero, and when @gone is set
  */
 struct collq_device {
 	struct device dev;
@@ -61,6 +62,7 @@ struct collq_device {
 	struct ib_device *ibdev;
 	struct srcu_struct srcu;
 	bool dead;
+	bool gone;
 	struct mutex mutex;		/* contexts, dead */
 	struct list_head contexts;
 	u32 max_message;

@@ -53,7 +53,8 @@
  *  - EINTR: a signal came first.
  *  - EPERM: the caller is not the process that opened the context, or has
  *    executed another program since.
- *  - ENODEV: the RDMA device is gone. Only close() is of use then.
+ *  - ENODEV: the RDMA device is gone, and what was under way to the caller's memory
+ *    with it. Only close() is of use then.
  *
  * Times are absolute, in nanoseconds of CLOCK_MONOTONIC; zero means never.
  */
