@@ -16,6 +16,7 @@
 
 #include "kselftest_harness.h"
 
+#include "exchanges.h"
 #include "ioctl_wrap.h"
 #include "team.h"
 
@@ -81,33 +82,49 @@ FIXTURE_TEARDOWN(move)
 }
 
 #define NR_BARRIERS	3
+#define NR_EXCHANGES	3
 
-static void make(struct team_member *me, struct collq_request *barriers[])
+/* What moves: eager and by rendezvous, in one communicator and in another one */
+struct works {
+	struct collq_request *barriers[NR_BARRIERS];
+	struct exchange exchanges[NR_EXCHANGES];
+};
+
+static void make(struct team_member *me, struct works *works)
 {
-	barriers[0] = team_barrier(me, 0, COLLQ_BARRIER_DISSEMINATION, 0);
-	barriers[1] = team_barrier(me, 0, COLLQ_BARRIER_RECURSIVE_DOUBLING, 0);
-	/* And of another communicator */
-	barriers[2] = team_barrier(me, 1, COLLQ_BARRIER_K_NOMIAL, 2);
+	works->barriers[0] = team_barrier(me, 0, COLLQ_BARRIER_DISSEMINATION, 0);
+	works->barriers[1] = team_barrier(me, 0, COLLQ_BARRIER_RECURSIVE_DOUBLING, 0);
+	works->barriers[2] = team_barrier(me, 1, COLLQ_BARRIER_K_NOMIAL, 2);
+	exchange_new(me, 0, &works->exchanges[0], 100, COLLQ_ALLTOALL_E, COLLQ_PACKING_CPU, 2,
+		     false);
+	exchange_new(me, 0, &works->exchanges[1], 3000, COLLQ_ALLTOALL_PAIRWISE, 0, 0, true);
+	exchange_new(me, 1, &works->exchanges[2], 700, COLLQ_ALLTOALL_D, COLLQ_PACKING_SG, 2,
+		     false);
 }
 
-static void pass_all(struct team_member *me, struct collq_request *barriers[], uint32_t nr)
+static void pass_all(struct team_member *me, struct works *works, uint32_t nr)
+{
+	uint32_t i, j;
+
+	for (i = 0; i < NR_BARRIERS; i++)
+		pass(me, works->barriers[i], nr);
+	for (i = 0; i < NR_EXCHANGES; i++)
+		for (j = 0; j < (nr + 9) / 10; j++)
+			exchange_run(me, &works->exchanges[i]);
+}
+
+static void free_all(struct works *works)
 {
 	uint32_t i;
 
 	for (i = 0; i < NR_BARRIERS; i++)
-		pass(me, barriers[i], nr);
-}
-
-static void free_all(struct collq_request *barriers[])
-{
-	uint32_t i;
-
-	for (i = 0; i < NR_BARRIERS; i++)
-		collq_request_free(barriers[i]);
+		collq_request_free(works->barriers[i]);
+	for (i = 0; i < NR_EXCHANGES; i++)
+		exchange_free(&works->exchanges[i]);
 }
 
 /* The traffic is where it should be, in that order: on the one, not the other. */
-static void pass_on(struct team_member *me, struct collq_request *barriers[], const char *here,
+static void pass_on(struct team_member *me, struct works *works, const char *here,
 		    const char *there)
 {
 	long before_here, before_there;
@@ -117,7 +134,7 @@ static void pass_on(struct team_member *me, struct collq_request *barriers[], co
 	before_here = packets(here);
 	before_there = packets(there);
 	team_meet(me);
-	pass_all(me, barriers, PASS);
+	pass_all(me, works, PASS);
 	team_meet(me);
 	CHECK_IS(0, strcmp(here, collq_context_device(me->ctx)));
 	CHECK(packets(here) >= before_here + 2 * PASS * (long)me->size);
@@ -126,53 +143,82 @@ static void pass_on(struct team_member *me, struct collq_request *barriers[], co
 	team_meet(me);
 }
 
+static void start_some(struct team_member *me, struct works *works)
+{
+	uint32_t i;
+
+	CHECK_IS(0, collq_start(works->barriers[0], 0));
+	for (i = 0; i < NR_EXCHANGES; i++) {
+		exchange_fill(&works->exchanges[i]);
+		CHECK_IS(0, collq_start(works->exchanges[i].request, 0));
+	}
+}
+
+/* By the move, or because a peer has moved before. */
+static void check_ended(struct team_member *me, struct collq_request *request)
+{
+	int err = collq_wait(request, team_deadline());
+
+	CHECK(err == -ECANCELED || err == -ECONNRESET);
+}
+
 static void there_and_back(struct team_member *me)
 {
-	struct collq_request *barriers[NR_BARRIERS], *later;
-	uint32_t objects, i;
-	int fd, err;
+	struct collq_request *later;
+	struct works works;
+	uint32_t objects, regions, i;
+	int fd;
 
-	make(me, barriers);
-	pass_on(me, barriers, "rxe0", "rxe1");
+	make(me, &works);
+	pass_on(me, &works, "rxe0", "rxe1");
 	objects = team_count_all(me);
+	regions = team_count(me, IB_COLLQ_OBJECT_REGION);
 	fd = collq_fd(me->ctx);
 
 	CHECK_IS(0, collq_context_move(me->ctx, "rxe1:1"));
 	CHECK_IS(objects, team_count_all(me));
+	CHECK_IS(regions, team_count(me, IB_COLLQ_OBJECT_REGION));
 	CHECK_IS(fd, collq_fd(me->ctx));
 	CHECK_IS(FD_CLOEXEC, fcntl(fd, F_GETFD));
 	for (i = 0; i < NR_BARRIERS; i++) {
-		CHECK_IS(-ENOTCONN, collq_start(barriers[i], 0));
-		CHECK_IS(-ENOTCONN, collq_start_wait(barriers[i], 0));
-		CHECK_IS(0, collq_test(barriers[i]));
+		CHECK_IS(-ENOTCONN, collq_start(works.barriers[i], 0));
+		CHECK_IS(-ENOTCONN, collq_start_wait(works.barriers[i], 0));
+		CHECK_IS(0, collq_test(works.barriers[i]));
 	}
+	for (i = 0; i < NR_EXCHANGES; i++)
+		CHECK_IS(-ENOTCONN, collq_start(works.exchanges[i].request, 0));
 	reset(me, 0);
-	CHECK_IS(-ENOTCONN, collq_start(barriers[2], 0));
+	CHECK_IS(-ENOTCONN, collq_start(works.barriers[2], 0));
 	reset(me, 1);
-	pass_on(me, barriers, "rxe1", "rxe0");
+	pass_on(me, &works, "rxe1", "rxe0");
 	for (i = 0; i < 20; i++) {
-		CHECK_IS(0, collq_start(barriers[1], team_deadline()));
-		CHECK_IS(0, collq_wait(barriers[1], team_deadline()));
+		CHECK_IS(0, collq_start(works.barriers[1], team_deadline()));
+		CHECK_IS(0, collq_wait(works.barriers[1], team_deadline()));
 	}
 	/* Old endpoints are used by new requests, and there may be new ones. */
 	later = team_barrier(me, 0, COLLQ_BARRIER_K_NOMIAL, 3);
 	pass(me, later, PASS);
 
-	/* Back, with a run under way, which rank 0 doesn't take part in. */
+	/* Back, with runs under way, which rank 0 doesn't take part in. */
 	if (me->rank)
-		CHECK_IS(0, collq_start(barriers[0], 0));
+		start_some(me, &works);
 	team_meet(me);
 	CHECK_IS(0, collq_context_move(me->ctx, NULL));
 	if (me->rank) {
-		err = collq_wait(barriers[0], team_deadline());
-		CHECK(err == -ECANCELED || err == -ECONNRESET);
+		check_ended(me, works.barriers[0]);
+		for (i = 0; i < NR_EXCHANGES; i++) {
+			check_ended(me, works.exchanges[i].request);
+			exchange_mark(&works.exchanges[i]);
+		}
 	}
 	reset(me, 1);
 	reset(me, 0);
-	pass_on(me, barriers, "rxe0", "rxe1");
+	for (i = 0; i < NR_EXCHANGES && me->rank; i++)
+		exchange_check_mark(me, &works.exchanges[i]);
+	pass_on(me, &works, "rxe0", "rxe1");
 	pass(me, later, PASS);
 	collq_request_free(later);
-	free_all(barriers);
+	free_all(&works);
 	CHECK_IS(team_count(me, IB_COLLQ_OBJECT_ENDPOINT), team_count_all(me));
 }
 
@@ -184,31 +230,33 @@ TEST_F_TIMEOUT(move, there_and_back, LIMIT_S)
 /* When the device is gone, under a barrier that some of them sleep in. */
 static void device_is_gone(struct team_member *me)
 {
-	struct collq_request *barriers[NR_BARRIERS];
-	int err;
+	struct works works;
+	uint32_t i;
 
-	make(me, barriers);
-	pass_all(me, barriers, PASS);
+	make(me, &works);
+	pass_all(me, &works, PASS);
 	if (me->rank)
-		CHECK_IS(0, collq_start(barriers[0], 0));
+		start_some(me, &works);
 	team_meet(me);
 	if (!me->rank)
 		CHECK_IS(0, system("rdma link del rxe0"));
-	if (me->rank & 1)
-		CHECK_IS(-ENODEV, collq_wait(barriers[0], team_deadline()));
-	team_meet(me);
-	CHECK_IS(-ENODEV, collq_start(barriers[1], 0));
-	CHECK_IS(-ENODEV, collq_context_move(me->ctx, "rxe0"));
-	CHECK_IS(-ENODEV, collq_start(barriers[1], 0));
-	CHECK_IS(0, collq_context_move(me->ctx, "rxe1"));
-	if (me->rank && !(me->rank & 1)) {
-		err = collq_test(barriers[0]);
-		CHECK_IS(-ENODEV, err);
+	if (me->rank & 1) {
+		CHECK_IS(-ENODEV, collq_wait(works.barriers[0], team_deadline()));
+		CHECK_IS(-ENODEV, collq_wait(works.exchanges[0].request, team_deadline()));
 	}
+	team_meet(me);
+	CHECK_IS(-ENODEV, collq_start(works.barriers[1], 0));
+	CHECK_IS(-ENODEV, collq_context_move(me->ctx, "rxe0"));
+	CHECK_IS(-ENODEV, collq_start(works.barriers[1], 0));
+	CHECK_IS(0, collq_context_move(me->ctx, "rxe1"));
+	if (me->rank && !(me->rank & 1))
+		CHECK_IS(-ENODEV, collq_test(works.barriers[0]));
+	for (i = 0; i < NR_EXCHANGES && me->rank; i++)
+		CHECK_IS(-ENODEV, collq_test(works.exchanges[i].request));
 	reset(me, 0);
 	reset(me, 1);
-	pass_on(me, barriers, "rxe1", "rxe0");
-	free_all(barriers);
+	pass_on(me, &works, "rxe1", "rxe0");
+	free_all(&works);
 }
 
 TEST_F_TIMEOUT(move, device_is_gone, LIMIT_S)
@@ -219,19 +267,19 @@ TEST_F_TIMEOUT(move, device_is_gone, LIMIT_S)
 /* One rank after the other; those that stay where they are just reset. */
 static void one_moves(struct team_member *me)
 {
-	struct collq_request *barriers[NR_BARRIERS];
+	struct works works;
 	uint32_t i;
 
-	make(me, barriers);
+	make(me, &works);
 	for (i = 0; i < me->size; i++) {
-		pass_all(me, barriers, 20);
+		pass_all(me, &works, 20);
 		if (me->rank == i)
 			CHECK_IS(0, collq_context_move(me->ctx, "rxe0"));
 		reset(me, 0);
 		reset(me, 1);
 	}
-	pass_all(me, barriers, 20);
-	free_all(barriers);
+	pass_all(me, &works, 20);
+	free_all(&works);
 }
 
 TEST_F_TIMEOUT(move, one_after_the_other, LIMIT_S)
@@ -245,14 +293,14 @@ TEST_F_TIMEOUT(move, one_after_the_other, LIMIT_S)
  */
 static void any_call_fails(struct team_member *me)
 {
-	struct collq_request *barriers[NR_BARRIERS];
+	struct works works;
 	uint32_t objects, nr;
 	int err;
 
-	make(me, barriers);
+	make(me, &works);
 	objects = team_count_all(me);
 	for (nr = 0;; nr++) {
-		pass_all(me, barriers, 2);
+		pass_all(me, &works, 2);
 		ioctl_wrap_fail_after(nr, ENOSPC);
 		err = collq_context_move(me->ctx, "rxe1");
 		if (!ioctl_wrap_stop())
@@ -267,8 +315,8 @@ static void any_call_fails(struct team_member *me)
 	CHECK_IS(objects, team_count_all(me));
 	reset(me, 0);
 	reset(me, 1);
-	pass_on(me, barriers, "rxe1", "rxe0");
-	free_all(barriers);
+	pass_on(me, &works, "rxe1", "rxe0");
+	free_all(&works);
 }
 
 TEST_F_TIMEOUT(move, any_call_fails, LIMIT_S)
@@ -281,10 +329,11 @@ static void refused(struct team_member *me)
 {
 	struct ib_collq_counter_create counter = { .source = IB_COLLQ_SOURCE_USER };
 	struct ib_collq_object_destroy entry = { 0 };
-	struct collq_request *barriers[NR_BARRIERS], *init;
+	struct collq_request *init;
+	struct works works;
 	struct collq_ring *ring;
 
-	make(me, barriers);
+	make(me, &works);
 	CHECK_IS(-ENODEV, collq_context_move(me->ctx, "nosuch0"));
 	CHECK_IS(-EINVAL, collq_context_move(me->ctx, "rxe1:"));
 	CHECK_IS(0, collq_ring_open(me->ctx, 4, -1, &ring));
@@ -301,9 +350,9 @@ static void refused(struct team_member *me)
 	CHECK_IS(-EBUSY, collq_context_move(me->ctx, "rxe1"));
 	CHECK_IS(0, collq_init_wait(init, team_deadline()));
 	collq_request_free(init);
-	pass_all(me, barriers, 20);
+	pass_all(me, &works, 20);
 	team_meet(me);
-	free_all(barriers);
+	free_all(&works);
 }
 
 TEST_F_TIMEOUT(move, refused, LIMIT_S)

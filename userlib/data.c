@@ -209,6 +209,14 @@ static int register_buffer(struct collq_request *req, struct collq_buffer *buffe
 				&buffer->region);
 }
 
+static void *map_scratch(const struct collq_data *data)
+{
+	void *scratch = mmap(NULL, data->scratch_mapped, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return scratch == MAP_FAILED ? NULL : scratch;
+}
+
 static int make_scratch(struct collq_request *req)
 {
 	struct collq_data *data = req->data;
@@ -219,12 +227,9 @@ static int make_scratch(struct collq_request *req)
 		return -ENOMEM;
 	data->scratch_bytes = (data->scratch_bytes + CACHE_LINE - 1) & ~(uint64_t)(CACHE_LINE - 1);
 	data->scratch_mapped = data->generations * data->scratch_bytes;
-	data->scratch = mmap(NULL, data->scratch_mapped, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (data->scratch == MAP_FAILED) {
-		data->scratch = NULL;
+	data->scratch = map_scratch(data);
+	if (!data->scratch)
 		return -ENOMEM;
-	}
 	return collq_region_new(req->ctx, data->scratch, data->scratch_mapped, true,
 				&data->scratch_region);
 }
@@ -511,6 +516,86 @@ void collq_data_destroy(struct collq_request *req)
 	if (data->scratch)
 		munmap(data->scratch, data->scratch_mapped);
 	data->scratch = NULL;
+}
+
+void collq_data_visit(struct collq_data *data, void (*visit)(uint32_t *id, void *arg), void *arg)
+{
+	struct collq_region *regions[] = {
+		data->send.region, data->recv.region, data->scratch_region,
+	};
+	struct collq_data_channel *channel;
+	size_t i;
+
+	for (channel = data->channels; channel < data->channels + data->nr_channels; channel++) {
+		visit(&channel->endpoint, arg);
+		visit(&channel->sends_counter, arg);
+		visit(&channel->messages_counter, arg);
+	}
+	for (i = 0; i < sizeof(regions) / sizeof(regions[0]); i++)
+		if (regions[i])
+			visit(collq_region_place(regions[i]), arg);
+}
+
+static int remake_buffer(struct collq_request *req, const struct collq_buffer *buffer,
+			 bool writable)
+{
+	if (!buffer->region)
+		return 0;
+	return collq_region_remake(req->ctx, buffer->region, buffer->address, buffer->bytes,
+				   writable);
+}
+
+/*
+ * Receives that are posted between runs stay on the old device for a while, as its
+ * endpoints do. So what lands there must be other memory.
+ */
+static int remake_scratch(struct collq_request *req)
+{
+	struct collq_data *data = req->data;
+	void *scratch;
+
+	if (!data->scratch_region)
+		return 0;
+	scratch = map_scratch(data);
+	if (!scratch)
+		return -ENOMEM;
+	data->old_scratch = data->scratch;
+	data->scratch = scratch;
+	return collq_region_remake(req->ctx, data->scratch_region, scratch, data->scratch_mapped,
+				   true);
+}
+
+int collq_data_rebuild(struct collq_request *req)
+{
+	struct collq_data *data = req->data;
+	int err;
+
+	if (!data)
+		return 0;
+	err = create_endpoints(req);
+	if (!err)
+		err = create_counters(req);
+	if (!err)
+		err = remake_buffer(req, &data->send, false);
+	if (!err)
+		err = remake_buffer(req, &data->recv, true);
+	if (!err)
+		err = remake_scratch(req);
+	return err;
+}
+
+void collq_data_settle(struct collq_data *data, bool stays)
+{
+	bind_buffers(data);
+	if (!data->old_scratch)
+		return;
+	if (stays) {
+		munmap(data->old_scratch, data->scratch_mapped);
+	} else {
+		munmap(data->scratch, data->scratch_mapped);
+		data->scratch = data->old_scratch;
+	}
+	data->old_scratch = NULL;
 }
 
 void collq_data_bind(struct collq_data *data)

@@ -40,7 +40,8 @@ struct collq_buffer {
 /*
  * @generation is that of the scratch memory in the next run: each run's receives are for
  * the run after the next one, so it counts from the prelude on. @in_place: the send
- * buffer has no region of its own.
+ * buffer has no region of its own. @old_scratch: what @scratch was before it was made
+ * anew for another device, until that is settled.
  */
 struct collq_data {
 	struct collq_buffer send, recv;
@@ -51,6 +52,7 @@ struct collq_data {
 	uint32_t generations;
 	uint64_t scratch_bytes;		/* of one generation */
 	void *scratch;			/* NULL: none */
+	void *old_scratch;		/* the same */
 	size_t scratch_mapped;
 	struct collq_region *scratch_region;
 
@@ -95,6 +97,15 @@ int collq_data_hear(struct collq_request *req, uint32_t link, const struct collq
 
 /* Makes the endpoints of a link anew, after the signal endpoint. */
 int collq_data_reset(struct collq_request *req, uint32_t link);
+
+/* For the id of each object in the kernel: to note it, or to count them. */
+void collq_data_visit(struct collq_data *data, void (*visit)(uint32_t *id, void *arg),
+		      void *arg);
+
+/* Makes all of it on the device that the context is on by now: 0 or -errno. */
+int collq_data_rebuild(struct collq_request *req);
+/* That is to stay; or else the ids are those from before again. */
+void collq_data_settle(struct collq_data *data, bool stays);
 
 /* The next run's buffers; and that it has begun, or hasn't. */
 void collq_data_bind(struct collq_data *data);

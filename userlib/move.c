@@ -6,7 +6,8 @@
  * what the kernel could describe: so a context can also be moved when its device
  * is gone, which is when it's needed most. Then communicators are reset, by all
  * ranks of each, which connects endpoints to where the peers' are now; it makes no
- * difference which of the ranks have moved.
+ * difference which of the ranks have moved. Buffers are pinned for both devices for a
+ * moment; runs that use them are over by then, and so is all that could still arrive.
  *
  * Objects keep their places in the library's structures, where their new ids
  * replace the old ones. Those are noted down before, and put back if anything goes
@@ -21,6 +22,7 @@
 
 #include "alloc.h"
 #include "comm.h"
+#include "data.h"
 #include "device.h"
 #include "ioctl.h"
 #include "log.h"
@@ -47,8 +49,9 @@ struct move {
 	int error;
 };
 
-static void note(struct move *move, uint32_t *where)
+static void note(uint32_t *where, void *arg)
 {
+	struct move *move = arg;
 	uint32_t room = move->room ? 2 * move->room : 64;
 	struct note *grown;
 
@@ -68,14 +71,16 @@ static void note_request(struct move *move, struct collq_request *req)
 {
 	uint32_t i;
 
-	note(move, &req->graph_id);
-	note(move, &req->queue_id);
-	note(move, &req->nr_counters);
-	note(move, &req->nr_bound);
+	note(&req->graph_id, move);
+	note(&req->queue_id, move);
+	note(&req->nr_counters, move);
+	note(&req->nr_bound, move);
 	for (i = 0; i < req->nr_in; i++)
-		note(move, &req->in[i].counter);
+		note(&req->in[i].counter, move);
 	for (i = 0; i < req->nr_out; i++)
-		note(move, &req->out[i].endpoint);
+		note(&req->out[i].endpoint, move);
+	if (req->data)
+		collq_data_visit(req->data, note, move);
 }
 
 static void note_comm(struct move *move, struct collq_comm *comm)
@@ -87,10 +92,15 @@ static void note_comm(struct move *move, struct collq_comm *comm)
 	for (i = 0; i < comm->size; i++) {
 		pair = comm->pairs[i];
 		for (j = 0; pair && j < pair->nr; j++)
-			note(move, &pair->endpoints[j].id);
+			note(&pair->endpoints[j].id, move);
 	}
 	for (req = comm->requests; req; req = req->next_of_all)
 		note_request(move, req);
+}
+
+static void count(uint32_t *id, void *nr)
+{
+	*(uint32_t *)nr += !!*id;
 }
 
 static uint32_t count_objects(const struct collq_comm *comm)
@@ -101,19 +111,12 @@ static uint32_t count_objects(const struct collq_comm *comm)
 	for (i = 0; i < comm->size; i++)
 		if (comm->pairs[i])
 			nr += collq_pair_nr_live(comm->pairs[i]);
-	for (req = comm->requests; req; req = req->next_of_all)
+	for (req = comm->requests; req; req = req->next_of_all) {
 		nr += req->nr_counters + !!req->graph_id + !!req->queue_id;
-	return nr;
-}
-
-static bool has_data(const struct collq_comm *comm)
-{
-	const struct collq_request *req;
-
-	for (req = comm->requests; req; req = req->next_of_all)
 		if (req->data)
-			return true;
-	return false;
+			collq_data_visit(req->data, count, &nr);
+	}
+	return nr;
 }
 
 /* What the caller has made can't be moved, and is found out as long as it's there. */
@@ -127,8 +130,6 @@ static int check(struct collq_context *ctx)
 	for (comm = ctx->comms; comm; comm = comm->next) {
 		if (comm->inits || comm->reset.stage != COLLQ_RESET_NONE)
 			return -EBUSY;
-		if (has_data(comm))
-			return -EOPNOTSUPP;
 		nr_comms++;
 		nr_objects += count_objects(comm);
 	}
@@ -146,7 +147,7 @@ static void end_runs(struct collq_comm *comm)
 	struct collq_request *req;
 
 	for (req = comm->requests; req; req = req->next_of_all)
-		collq_request_cancel(req);
+		collq_request_end(req);
 	collq_progress(comm->ctx);
 	/* Those that the kernel has nothing to say of, since the device is gone. */
 	for (req = comm->requests; req; req = req->next_of_all)
@@ -217,8 +218,11 @@ static void leave(struct move *move)
 	for (comm = ctx->comms; comm; comm = comm->next) {
 		if (atomic_load(&comm->unready) != -ECONNABORTED)
 			atomic_store(&comm->unready, -ENOTCONN);
-		for (req = comm->requests; req; req = req->next_of_all)
+		for (req = comm->requests; req; req = req->next_of_all) {
 			atomic_store(&req->sequence, 0);
+			if (req->data)
+				collq_data_settle(req->data, true);
+		}
 	}
 	if (move->ring)
 		collq_ring_forget(move->ring);
@@ -230,10 +234,16 @@ static void leave(struct move *move)
 static void go_back(struct move *move)
 {
 	struct collq_context *ctx = move->ctx;
+	struct collq_request *req;
+	struct collq_comm *comm;
 	uint32_t i;
 
 	for (i = 0; i < move->nr_notes; i++)
 		*move->notes[i].where = move->notes[i].value;
+	for (comm = ctx->comms; comm; comm = comm->next)
+		for (req = comm->requests; req; req = req->next_of_all)
+			if (req->data)
+				collq_data_settle(req->data, false);
 	if (ctx->ring != move->ring)
 		collq_ring_forget(ctx->ring);
 	close(ctx->fd);

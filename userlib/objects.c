@@ -285,6 +285,8 @@ int collq_objects_rebuild(struct collq_request *req)
 		err = create_counters(req);
 	if (!err)
 		err = bind_slots(req);
+	if (!err)
+		err = collq_data_rebuild(req);
 	if (err || !req->queue_id)
 		return err;
 	err = upload_graph(req);

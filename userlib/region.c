@@ -17,8 +17,9 @@ struct collq_region {
 	uint32_t id;
 };
 
-int collq_region_new(struct collq_context *ctx, const void *address, uint64_t bytes,
-		     bool writable, struct collq_region **out)
+/* What is left over isn't looked at: its ids are those of the old device. */
+int collq_region_remake(struct collq_context *ctx, struct collq_region *region,
+			const void *address, uint64_t bytes, bool writable)
 {
 	struct ib_collq_region_create create = {
 		.type = IB_COLLQ_REGION_USER,
@@ -26,6 +27,19 @@ int collq_region_new(struct collq_context *ctx, const void *address, uint64_t by
 		.address = (uintptr_t)address,
 		.length = bytes,
 	};
+	int err;
+
+	do
+		err = collq_region_create(ctx, &create);
+	while (err == -EINTR);
+	if (!err)
+		region->id = create.id;
+	return err;
+}
+
+int collq_region_new(struct collq_context *ctx, const void *address, uint64_t bytes,
+		     bool writable, struct collq_region **out)
+{
 	struct collq_region *region;
 	int err;
 
@@ -33,16 +47,18 @@ int collq_region_new(struct collq_context *ctx, const void *address, uint64_t by
 	region = calloc(1, sizeof(*region));
 	if (!region)
 		return -ENOMEM;
-	do
-		err = collq_region_create(ctx, &create);
-	while (err == -EINTR);
+	err = collq_region_remake(ctx, region, address, bytes, writable);
 	if (err) {
 		free(region);
 		return err;
 	}
-	region->id = create.id;
 	*out = region;
 	return 0;
+}
+
+uint32_t *collq_region_place(struct collq_region *region)
+{
+	return &region->id;
 }
 
 uint32_t collq_region_id(const struct collq_region *region)

@@ -20,6 +20,15 @@ struct collq_region;
 int collq_region_new(struct collq_context *ctx, const void *address, uint64_t bytes,
 		     bool writable, struct collq_region **region);
 uint32_t collq_region_id(const struct collq_region *region);
+/* Where the id is kept. */
+uint32_t *collq_region_place(struct collq_region *region);
+
+/*
+ * Another region, in a context that is on another device by now: the id becomes that
+ * one's, if all goes well. 0 or -errno.
+ */
+int collq_region_remake(struct collq_context *ctx, struct collq_region *region,
+			const void *address, uint64_t bytes, bool writable);
 
 /* Destroys it now or later; NULL is none. */
 void collq_region_put(struct collq_context *ctx, struct collq_region *region);

@@ -104,15 +104,15 @@ int collq_close(struct collq_context *context);
  *
  * Runs that are under way fail with -ECANCELED, or -ENODEV if the device is gone, also
  * if the move fails later; otherwise all is as it was then. No other thread may use
- * @context or anything in it meanwhile.
+ * @context or anything in it meanwhile. Buffers of requests that move data must still
+ * be there; they are pinned twice for a moment, and count so.
  *
  * collq_fd() stays the same number, but of another file: an epoll(7) instance must be
  * told of it again. What collq_context_device() and the like have given changes.
  *
  * Return: 0; -EBUSY if an initialisation or a reset is under way, or @context has
  * objects that the caller has made with functions of raw.h, which can't be moved;
- * -EOPNOTSUPP if it has a request that moves data, which can't either, yet; else as
- * collq_open(), or an error of what is made there.
+ * else as collq_open(), or an error of what is made there.
  */
 int collq_context_move(struct collq_context *context, const char *device);
 
