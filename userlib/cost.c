@@ -29,9 +29,6 @@
  * nothing else separates two rounds, so @hop is the same. @post is the sender's
  * part of it, taken as half: what it does for one message before the next one.
  * @submit is the system call and @wake the wake-up of one rank.
- *
- * Of data, so far only estimated: @sge, what a provider that copies itself spends on an
- * entry of a list before it does; @piece, the same of COPY; @line, 64 bytes copied.
  */
 static const struct {
 	uint32_t message;
@@ -39,18 +36,12 @@ static const struct {
 	uint32_t post;
 	uint32_t submit;
 	uint32_t wake;
-	uint32_t sge;
-	uint32_t piece;
-	uint32_t line;
 } cost_ns = {
 	.message = 12200,
 	.hop = 12200,
 	.post = 6100,
 	.submit = 620,
 	.wake = 3500,
-	.sge = 150,
-	.piece = 40,
-	.line = 8,
 };
 
 struct candidate {
@@ -188,45 +179,89 @@ int collq_barrier_choose(uint32_t size, uint32_t processors, uint32_t *algorithm
 	return 0;
 }
 
-/* A copy takes its pieces, one for each of the list, and its bytes. */
-bool collq_cost_prefers_list(uint32_t pieces, uint64_t bytes, uint32_t messages)
-{
-	const uint64_t list = (uint64_t)pieces * cost_ns.sge +
-			      (uint64_t)messages * cost_ns.message;
-	const uint64_t copy = (uint64_t)pieces * cost_ns.piece + bytes / 64 * cost_ns.line;
-
-	return list <= copy + cost_ns.sge;
-}
+/*
+ * The same of data, from this module itself: what fits the latencies of all layouts and
+ * packings best, see Documentation/alltoall-cost.rst. @message is a message with data of
+ * one packet, @packet one packet more, @sent_kib what it takes for each 1024 bytes in
+ * them; @invitation is the signal that says where a message may land. @entry is a piece
+ * more in a list that the provider works off, @piece one of what COPY does, and
+ * @copied_kib 1024 bytes of it. Moving a byte is counted as an instruction there, which
+ * is more than it takes a processor.
+ */
+static const struct {
+	uint32_t message;
+	uint32_t packet;
+	uint32_t sent_kib;
+	uint32_t invitation;
+	uint32_t entry;
+	uint32_t piece;
+	uint32_t copied_kib;
+} data_cost_ns = {
+	.message = 10200,
+	.packet = 6400,
+	.sent_kib = 4640,
+	.invitation = 12600,
+	.entry = 300,
+	.piece = 160,
+	.copied_kib = 1070,
+};
 
 /* Bytes that a packet carries: the usual MTU of SoftRoCE */
 #define PACKET	1024
 
-/* A packet more costs about as much as a message. */
-static uint64_t cost_of_message(uint64_t bytes)
+static uint64_t cost_of_copy(uint64_t pieces, uint64_t bytes)
 {
-	return cost_ns.message + bytes / PACKET * cost_ns.message;
+	return pieces * data_cost_ns.piece + bytes * data_cost_ns.copied_kib / 1024;
 }
 
-/* Step @unit of the classic layout sends the blocks with that bit in their number. */
+static uint64_t cost_of_message(uint64_t bytes)
+{
+	uint64_t more = bytes ? (bytes - 1) / PACKET : 0;
+
+	return data_cost_ns.message + more * data_cost_ns.packet +
+	       bytes * data_cost_ns.sent_kib / 1024;
+}
+
+bool collq_cost_prefers_list(uint32_t pieces, uint64_t bytes, uint32_t messages)
+{
+	const uint64_t list = (uint64_t)(pieces - 1) * data_cost_ns.entry +
+			      (uint64_t)messages * data_cost_ns.invitation;
+
+	return list <= cost_of_copy(pieces, bytes);
+}
+
+/* The cheaper way to gather the blocks of a message */
+static uint64_t cost_of_gathering(uint64_t blocks, uint64_t bytes)
+{
+	if (collq_cost_prefers_list(blocks, bytes, 0))
+		return (blocks - 1) * data_cost_ns.entry;
+	return cost_of_copy(blocks, bytes);
+}
+
+/*
+ * Layout E, the one that copies least. Step @unit sends the blocks with that bit in
+ * their number; all come to where they belong at the end.
+ */
 static uint64_t cost_of_bruck(uint32_t nr_ranks, uint64_t block)
 {
-	uint64_t unit, blocks, copied = 2 * (uint64_t)nr_ranks, cost = 0;
-	uint64_t rest;
+	uint64_t cost = cost_of_copy(nr_ranks - 1, (nr_ranks - 1) * block);
+	uint64_t unit, blocks, rest;
 
 	for (unit = 1; unit < nr_ranks; unit *= 2) {
 		rest = nr_ranks % (2 * unit);
 		blocks = nr_ranks / (2 * unit) * unit + (rest > unit ? rest - unit : 0);
-		cost += cost_of_message(blocks * block);
-		copied += 2 * blocks;
+		cost += cost_of_message(blocks * block) +
+			cost_of_gathering(blocks, blocks * block);
 	}
-	return cost + copied * (cost_ns.piece + block / 64 * cost_ns.line);
+	return cost;
 }
 
-/* Each message waits for a signal. Few ranks, or large blocks, and it costs least. */
+/* In pairwise exchange each message waits for a signal. Large blocks, and it's less. */
 uint32_t collq_cost_choose_layout(uint32_t nr_ranks, uint64_t block)
 {
-	uint64_t pairwise = (nr_ranks - 1) * (cost_ns.message + cost_of_message(block));
+	uint64_t pairwise = (nr_ranks - 1) *
+			    (data_cost_ns.invitation + cost_of_message(block));
 
 	return pairwise <= cost_of_bruck(nr_ranks, block) ? COLLQ_ALLTOALL_PAIRWISE :
-							    COLLQ_ALLTOALL_A;
+							    COLLQ_ALLTOALL_E;
 }
