@@ -36,7 +36,7 @@ KSFT_DIR ?= $(shell tools/ksrc source)/tools/testing/selftests
 
 export prefix DESTDIR
 
-.PHONY: all module lib tools selftests run check check-long fuzz soak bench-virtual style docs deps install install-module clean help
+.PHONY: all module lib tools selftests run check check-long fuzz soak bench-virtual bench-alltoall style docs deps install install-module clean help
 .DEFAULT_GOAL := all
 
 all: module lib tools
@@ -99,6 +99,9 @@ soak: all selftests
 bench-virtual: all
 	tools/bench-virtual
 
+bench-alltoall: all
+	tools/bench-alltoall
+
 style:
 	@selftests/run --only '^style$$'
 
@@ -141,6 +144,7 @@ help:
 	@echo 'make fuzz       fuzz the ioctls on the debug kernel: OPS=1000000 of them, from SEED='
 	@echo 'make soak       barriers, kills and unplugs at random for MINUTES=10, from SEED='
 	@echo 'make bench-virtual   barriers of 2..64 processes in virtual time, 5 runs'
+	@echo 'make bench-alltoall  all-to-alls of 4..64 processes in virtual time, every way'
 	@echo 'make style      only the checks of style'
 	@echo 'make docs       render the user API from the ABI headers, and count what'
 	@echo '                all-to-alls come to'
