@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * What collq-alltoall is asked for, and what comes out. Ranks, hosts and how ranks reach
- * each other at first are those of collq-barrier: see ../barrier.
+ * each other at first are those of all tools: see ../crew.
  */
 #ifndef ALLTOALL_ALLTOALL_H
 #define ALLTOALL_ALLTOALL_H

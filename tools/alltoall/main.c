@@ -8,7 +8,7 @@
  *	main -> (demo) -> row -> crew -> (fork) rank -> libcollq
  *	           \-> report
  *
- * The crew is that of collq-barrier, and so are the workers on other hosts.
+ * The crew is that of all tools, and so are the workers on other hosts: see ../crew.
  */
 #include <errno.h>
 #include <inttypes.h>

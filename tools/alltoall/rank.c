@@ -20,8 +20,8 @@
 
 #include "alltoall.h"
 #include "blocks.h"
+#include "crew.h"
 #include "oob.h"
-#include "rank.h"
 
 #define MAX_DELAY_NS	400000
 #define NS_PER_S	UINT64_C(1000000000)

@@ -21,8 +21,8 @@
 
 #include <collq/collq.h>
 
+#include "command.h"
 #include "crew.h"
-#include "options.h"
 #include "progress.h"
 #include "report.h"
 #include "row.h"

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "crew.h"
 #include "rank.h"
 
 #define INIT_POLL_NS		100000

@@ -13,8 +13,6 @@
 #include "options.h"
 #include "shared.h"
 
-#define EXIT_RANK_FAILED	1
-
 struct rank {
 	const struct options *options;
 	struct shared *shared;
@@ -30,12 +28,8 @@ struct rank {
 	struct collq_request *barriers[NR_COMMS];
 };
 
-/* Barriers that each rank passes in the counted phase, and in all together */
+/* Barriers that each rank passes in the counted phase */
 uint64_t counted_barriers(const struct options *options);
-uint64_t rank_steps(const struct options *options);
-
-_Noreturn void rank_main(const struct options *options, struct shared *shared,
-			 uint32_t algorithm, uint32_t number);
 
 /* Tells the parent why, and ends the process. */
 _Noreturn __attribute__((format(printf, 3, 4)))

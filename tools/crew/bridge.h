@@ -11,8 +11,8 @@
  * A stamp (ENTERED) is acknowledged by every worker that is told of it, and then
  * confirmed to the host whose rank it is: see verify.c for why.
  */
-#ifndef BARRIER_BRIDGE_H
-#define BARRIER_BRIDGE_H
+#ifndef CREW_BRIDGE_H
+#define CREW_BRIDGE_H
 
 #include "link.h"
 #include "options.h"

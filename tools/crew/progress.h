@@ -3,8 +3,8 @@
  * What goes to standard error while the ranks are at work: one line that is
  * written over on a terminal, now and then a line elsewhere.
  */
-#ifndef BARRIER_PROGRESS_H
-#define BARRIER_PROGRESS_H
+#ifndef CREW_PROGRESS_H
+#define CREW_PROGRESS_H
 
 #include <stdint.h>
 

@@ -2,8 +2,8 @@
 /*
  * What the tools' command lines have in common.
  */
-#ifndef BARRIER_ARGUMENTS_H
-#define BARRIER_ARGUMENTS_H
+#ifndef CREW_ARGUMENTS_H
+#define CREW_ARGUMENTS_H
 
 #include <getopt.h>
 #include <stdint.h>

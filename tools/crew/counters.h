@@ -2,8 +2,8 @@
 /*
  * What the RDMA device counts by itself, from sysfs.
  */
-#ifndef BARRIER_COUNTERS_H
-#define BARRIER_COUNTERS_H
+#ifndef CREW_COUNTERS_H
+#define CREW_COUNTERS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 /*
  * How the ranks of a communicator reach each other before they are connected.
  */
-#ifndef BARRIER_OOB_H
-#define BARRIER_OOB_H
+#ifndef CREW_OOB_H
+#define CREW_OOB_H
 
 #include <stdbool.h>
 #include <stdint.h>

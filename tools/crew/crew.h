@@ -4,14 +4,24 @@
  * other hosts, to be led through the phases, watched, and cleared away whatever
  * happens.
  */
-#ifndef BARRIER_CREW_H
-#define BARRIER_CREW_H
+#ifndef CREW_CREW_H
+#define CREW_CREW_H
 
 #include <sys/types.h>
 
 #include "hosts.h"
 #include "options.h"
 #include "shared.h"
+
+#define EXIT_RANK_FAILED	1
+
+/*
+ * Of each tool that is linked with this: what a rank does, and how many barriers or the
+ * like that is. What @algorithm stands for is the tool's affair.
+ */
+_Noreturn void rank_main(const struct options *options, struct shared *shared,
+			 uint32_t algorithm, uint32_t number);
+uint64_t rank_steps(const struct options *options);
 
 struct crew {
 	const struct options *options;

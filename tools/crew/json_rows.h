@@ -2,8 +2,8 @@
 /*
  * Results as JSON: an array of what each tool tells of a row.
  */
-#ifndef BARRIER_JSON_ROWS_H
-#define BARRIER_JSON_ROWS_H
+#ifndef CREW_JSON_ROWS_H
+#define CREW_JSON_ROWS_H
 
 #include <stdio.h>
 

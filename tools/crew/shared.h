@@ -14,8 +14,8 @@
  * A row goes through phases. A rank announces the phase that it has reached;
  * at some of them it stays, asleep, until the parent opens the gate for it.
  */
-#ifndef BARRIER_SHARED_H
-#define BARRIER_SHARED_H
+#ifndef CREW_SHARED_H
+#define CREW_SHARED_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -6,8 +6,8 @@
  * pipes if it has started the worker itself, or the agent of that host has.
  * Neither end ever waits for the other: what can't be sent yet is kept.
  */
-#ifndef BARRIER_LINK_H
-#define BARRIER_LINK_H
+#ifndef CREW_LINK_H
+#define CREW_LINK_H
 
 #include <poll.h>
 #include <stdbool.h>

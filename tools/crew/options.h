@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What the command line asks for.
+ * What the command lines ask for: all that any of the tools and their ranks go by.
  */
-#ifndef BARRIER_OPTIONS_H
-#define BARRIER_OPTIONS_H
+#ifndef CREW_OPTIONS_H
+#define CREW_OPTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,8 +35,5 @@ struct options {
 	bool demo;
 	bool leave;
 };
-
-/* Doesn't return where there is nothing to do: help, version, usage errors. */
-void options_parse(struct options *options, int argc, char **argv);
 
 #endif

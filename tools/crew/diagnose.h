@@ -2,8 +2,8 @@
 /*
  * What to do where the device can't be opened.
  */
-#ifndef BARRIER_DIAGNOSE_H
-#define BARRIER_DIAGNOSE_H
+#ifndef CREW_DIAGNOSE_H
+#define CREW_DIAGNOSE_H
 
 /* @device as asked for, or NULL; @error: the library's negative errno. */
 void diagnose_open(const char *device, int error);

@@ -3,8 +3,8 @@
  * A table whose columns are as wide as they have to be. What could not be witnessed is
  * NAN, and shown as "-".
  */
-#ifndef BARRIER_TABLE_H
-#define BARRIER_TABLE_H
+#ifndef CREW_TABLE_H
+#define CREW_TABLE_H
 
 #include <stdbool.h>
 #include <stdint.h>

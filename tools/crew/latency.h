@@ -2,8 +2,8 @@
 /*
  * What the latencies of all ranks come to.
  */
-#ifndef BARRIER_LATENCY_H
-#define BARRIER_LATENCY_H
+#ifndef CREW_LATENCY_H
+#define CREW_LATENCY_H
 
 #include "shared.h"
 

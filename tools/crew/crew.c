@@ -27,7 +27,6 @@
 #include "diagnose.h"
 #include "place.h"
 #include "progress.h"
-#include "rank.h"
 
 #define LOOK_INTERVAL_MS	10
 #define KILL_TIMEOUT_MS		10000

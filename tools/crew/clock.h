@@ -2,8 +2,8 @@
 /*
  * Time, for waiting no longer than that.
  */
-#ifndef BARRIER_CLOCK_H
-#define BARRIER_CLOCK_H
+#ifndef CREW_CLOCK_H
+#define CREW_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>

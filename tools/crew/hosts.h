@@ -3,8 +3,8 @@
  * The other hosts of a row, as the tool sees them: their workers, and what these
  * tell of the ranks there.
  */
-#ifndef BARRIER_HOSTS_H
-#define BARRIER_HOSTS_H
+#ifndef CREW_HOSTS_H
+#define CREW_HOSTS_H
 
 #include "bridge.h"
 #include "counters.h"

@@ -2,8 +2,8 @@
 /*
  * Which ranks are on which host.
  */
-#ifndef BARRIER_PLACE_H
-#define BARRIER_PLACE_H
+#ifndef CREW_PLACE_H
+#define CREW_PLACE_H
 
 #include "options.h"
 

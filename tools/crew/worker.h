@@ -2,8 +2,8 @@
 /*
  * The tool's hand on another host: has the ranks there.
  */
-#ifndef BARRIER_WORKER_H
-#define BARRIER_WORKER_H
+#ifndef CREW_WORKER_H
+#define CREW_WORKER_H
 
 #define WORKER_OPTION		"--worker"
 

@@ -10,6 +10,7 @@
 #include <collq/collq.h>
 
 #include "arguments.h"
+#include "command.h"
 
 #define MAX_RADIX		MAX_RANKS
 
