@@ -2,7 +2,7 @@
 #
 # bench-alltoall.awk - part of tools/bench-alltoall: tables of what it has measured
 #
-# Lines are one of
+# What wasn't measured is "-". Lines are one of
 #	latency RANKS BYTES LAYOUT PACKING MICROSECONDS
 #	auto RANKS BYTES LAYOUT PACKING MICROSECONDS
 #	memory RANKS BYTES LAYOUT PACKING COPY LISTS PROVIDER, in nanoseconds
@@ -62,19 +62,19 @@ function end() {
 	rule(width, columns)
 }
 
-# The shortest of all, and its name in "best_way"
-function best(i,    l, p, least, time) {
-	least = latency[ranks[i], bytes[i], "pairwise", "selective"]
-	best_way = "pairwise"
-	for (l = 1; l in layouts; l++)
-		for (p = 1; p in packings; p++) {
-			time = latency[ranks[i], bytes[i], layouts[l], packings[p]]
-			if (time < least) {
-				least = time
-				best_way = layouts[l] "/" packings[p]
-			}
-		}
-	return least
+# How long case @i takes so; 0 if that isn't known
+function time(i, layout, packing) {
+	if ((ranks[i], bytes[i], layout, packing) in latency)
+		return latency[ranks[i], bytes[i], layout, packing]
+	return 0
+}
+
+function cell(format, value) {
+	return " " (value ? sprintf(format, value) : "-")
+}
+
+function ratio(value, to) {
+	return cell("%.2f", to ? value / to : 0)
 }
 
 function table_latency(    l, p, i, cells) {
@@ -84,24 +84,14 @@ function table_latency(    l, p, i, cells) {
 		for (i = 1; i <= nr_cases; i++) {
 			cells = ranks[i] " " bytes[i]
 			for (l = 1; l in layouts; l++)
-				cells = cells sprintf(" %.1f",
-					latency[ranks[i], bytes[i], layouts[l], packings[p]])
+				cells = cells cell("%.1f", time(i, layouts[l], packings[p]))
 			if (packings[p] == "selective")
-				cells = cells sprintf(" %.1f %.1f",
-					latency[ranks[i], bytes[i], "pairwise", "selective"],
-					auto[ranks[i], bytes[i]])
+				cells = cells cell("%.1f", time(i, "pairwise", "selective")) \
+					cell("%.1f", auto[ranks[i], bytes[i]])
 			row(cells)
 		}
 		end()
 	}
-}
-
-function ratio(i, layout, packing, to) {
-	return sprintf(" %.2f", latency[ranks[i], bytes[i], layout, packing] / to)
-}
-
-function smaller(a, b) {
-	return a < b ? a : b
 }
 
 function table_lists(    l, i, cells) {
@@ -109,11 +99,29 @@ function table_lists(    l, i, cells) {
 	for (i = 1; i <= nr_cases; i++) {
 		cells = ranks[i] " " bytes[i]
 		for (l = 1; l in layouts; l++)
-			cells = cells ratio(i, layouts[l], "sg",
-					    latency[ranks[i], bytes[i], layouts[l], "cpu"])
+			cells = cells ratio(time(i, layouts[l], "sg"), time(i, layouts[l], "cpu"))
 		row(cells)
 	}
 	end()
+}
+
+function smaller(a, b) {
+	return a < b ? a : b
+}
+
+# The shortest of all, and its name in "best_way"
+function best(i,    l, p, least, this) {
+	least = time(i, "pairwise", "selective")
+	best_way = "pairwise"
+	for (l = 1; l in layouts; l++)
+		for (p = 1; p in packings; p++) {
+			this = time(i, layouts[l], packings[p])
+			if (this && this < least) {
+				least = this
+				best_way = layouts[l] "/" packings[p]
+			}
+		}
+	return least
 }
 
 function table_choices(    l, i, cells, least) {
@@ -122,12 +130,12 @@ function table_choices(    l, i, cells, least) {
 	for (i = 1; i <= nr_cases; i++) {
 		cells = ranks[i] " " bytes[i]
 		for (l = 1; l in layouts; l++)
-			cells = cells ratio(i, layouts[l], "selective",
-					    smaller(latency[ranks[i], bytes[i], layouts[l], "cpu"],
-						    latency[ranks[i], bytes[i], layouts[l], "sg"]))
+			cells = cells ratio(time(i, layouts[l], "selective"),
+					    smaller(time(i, layouts[l], "cpu"),
+						    time(i, layouts[l], "sg")))
 		least = best(i)
-		row(cells " " chosen[ranks[i], bytes[i]] \
-		    sprintf(" %.2f ", auto[ranks[i], bytes[i]] / least) best_way)
+		row(cells cell("%s", chosen[ranks[i], bytes[i]]) \
+		    ratio(auto[ranks[i], bytes[i]], least) " " best_way)
 	}
 	end()
 }
@@ -140,10 +148,9 @@ function table_memory(what, part,    l, p, i, cells) {
 		cells = ranks[i] " " bytes[i]
 		for (l = 1; l in layouts; l++)
 			for (p = 1; p <= 2; p++)
-				cells = cells sprintf(" %.1f", part[ranks[i], bytes[i],
-						      layouts[l], packings[p]] / 1000)
-		row(cells sprintf(" %.1f",
-				  part[ranks[i], bytes[i], "pairwise", "selective"] / 1000))
+				cells = cells cell("%.1f", part[ranks[i], bytes[i], layouts[l],
+								packings[p]] / 1000)
+		row(cells cell("%.1f", part[ranks[i], bytes[i], "pairwise", "selective"] / 1000))
 	}
 	end()
 }
