@@ -12,11 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include <collq/collq.h>
 
+#include "collq_memory.h"
 #include "collq_util.h"
 
 #define SOMEBODY		1000
@@ -101,14 +103,19 @@ static void scene_circle(void)
 }
 
 /* a has come to the end of its run without a word. */
-static void scene_under_way(void)
+static void scene_under_way_of(void (*b_waits_for_it)(void))
 {
 	int counter = NEED(raw_counter_create(a.fd, IB_COLLQ_SOURCE_USER, 0));
 	const struct ib_collq_task task = raw_wait_for(counter, 1);
 
 	NEED(raw_counter_raise(a.fd, counter, 1));
 	run(&a, &task, 1);
-	b_waits();
+	b_waits_for_it();
+}
+
+static void scene_under_way(void)
+{
+	scene_under_way_of(b_waits);
 }
 
 /* a has sent to another slot than b waits for, and goes on. */
@@ -185,6 +192,82 @@ static void scene_sends(void)
 	b_waits();
 }
 
+static void b_waits_for_message(void)
+{
+	int messages = NEED(raw_counter_create(b.fd, IB_COLLQ_SOURCE_MESSAGES,
+					       b.message_endpoint));
+	const struct ib_collq_task tasks[] = {
+		raw_message(IB_COLLQ_TASK_RECV, b.message_endpoint), raw_wait_for(messages, 1),
+	};
+
+	run(&b, tasks, 2);
+}
+
+/* What a is to send is a message. */
+static void scene_message(void)
+{
+	int counter = NEED(raw_counter_create(a.fd, IB_COLLQ_SOURCE_USER, 0));
+	struct ib_collq_task tasks[] = { raw_wait_for(counter, 1), {} };
+
+	NEED(raw_pair_add_messages(&a, &b));
+	tasks[1] = raw_message(IB_COLLQ_TASK_SEND, a.message_endpoint);
+	run(&a, tasks, 2);
+	b_waits_for_message();
+}
+
+/* The first of two messages has come, and a can't get as far as the second. */
+static void scene_second_message(void)
+{
+	int counter = NEED(raw_counter_create(a.fd, IB_COLLQ_SOURCE_USER, 0));
+	struct ib_collq_task tell[3], hear[4];
+	int messages;
+
+	NEED(raw_pair_add_messages(&a, &b));
+	messages = NEED(raw_counter_create(b.fd, IB_COLLQ_SOURCE_MESSAGES, b.message_endpoint));
+	hear[0] = raw_message(IB_COLLQ_TASK_RECV, b.message_endpoint);
+	hear[1] = hear[0];
+	hear[2] = raw_wait_for(messages, 1);
+	hear[3] = hear[2];
+	run(&b, hear, 4);
+	tell[0] = raw_message(IB_COLLQ_TASK_SEND, a.message_endpoint);
+	tell[1] = raw_wait_for(counter, 1);
+	tell[2] = tell[0];
+	run(&a, tell, 3);
+}
+
+/* a has come to the end of its run without a message. */
+static void scene_no_message(void)
+{
+	NEED(raw_pair_add_messages(&a, &b));
+	scene_under_way_of(b_waits_for_message);
+}
+
+/* b has copied something, and waits for a message; other memory of its is gone. */
+static void scene_memory(void)
+{
+	static const struct ib_collq_sge sges[] = {
+		{ .length = 100 }, { .length = 100, .offset = 200 }, { .length = 1000 },
+	};
+	char *memory = raw_map(4 * RAW_PAGE), *gone = raw_map(RAW_PAGE);
+	struct ib_collq_buffer_bind bind = {};
+	struct ib_collq_task tasks[3];
+	const struct raw_graph graph = {
+		.tasks = tasks, .nr_tasks = 3, .sges = sges, .nr_sges = 3, .nr_buffers = 1,
+	};
+	int messages;
+
+	NEED(raw_pair_add_messages(&a, &b));
+	messages = NEED(raw_counter_create(b.fd, IB_COLLQ_SOURCE_MESSAGES, b.message_endpoint));
+	bind.region = NEED(raw_region_create(b.fd, memory + 1, 5000, IB_COLLQ_ACCESS_WRITE));
+	NEED(raw_region_create(b.fd, gone, RAW_PAGE, 0));
+	munmap(gone, RAW_PAGE);
+	tasks[0] = raw_copy(0, 1, 1, 1);
+	tasks[1] = raw_recv_list(b.message_endpoint, 2, 1);
+	tasks[2] = raw_wait_for(messages, 1);
+	NEED(raw_submit_bound(b.fd, b.queue, NEED(raw_data_graph_create(b.fd, &graph, NULL)),
+			      &bind, 1, NULL));
+}
+
 /* Somebody has heard b's address, and waits for b, which knows nothing of it. */
 static void scene_impostor(void)
 {
@@ -220,6 +303,10 @@ static const struct scene {
 	{ "not-linked", scene_not_linked },
 	{ "full", scene_full },
 	{ "sends", scene_sends },
+	{ "message", scene_message },
+	{ "second-message", scene_second_message },
+	{ "no-message", scene_no_message },
+	{ "memory", scene_memory },
 	{ "ended", scene_ended },
 	{ "impostor", scene_impostor },
 	/* b is another user's */

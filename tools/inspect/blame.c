@@ -33,29 +33,50 @@ uint64_t blame_next_run(const struct queue *queue)
 	return queue->info.submitted + 1;
 }
 
+/* Whether a task of the peer's raises the counter that @waiter waits for. */
+static bool raises(const struct ib_collq_task *task, const struct queue *waiter)
+{
+	const struct ib_collq_counter_info *counter = &waiter->counter->info;
+
+	if (task->object != waiter->endpoint->peer->info.create.id)
+		return false;
+	if (counter->create.source == IB_COLLQ_SOURCE_MESSAGES)
+		return task->opcode == IB_COLLQ_TASK_SEND;
+	return task->flags & IB_COLLQ_TASK_SIGNAL &&
+	       task->signal_slot == counter->bound_slot &&
+	       task->signal_generation == counter->bound_generation;
+}
+
+/* How many it takes in this run, up to the wait that it is in. */
+static uint64_t wanted(const struct queue *waiter)
+{
+	uint64_t nr = 0;
+	uint32_t i;
+
+	for (i = 0; i < waiter->nr_tasks && i <= waiter->info.task; i++) {
+		if (waiter->tasks[i].opcode == IB_COLLQ_TASK_WAIT &&
+		    waiter->tasks[i].object == waiter->info.object)
+			nr += waiter->tasks[i].count;
+	}
+	return nr;
+}
+
 /*
  * Whether @queue has sent what @waiter is short of. Runs of queues that work
  * together go by the same numbers.
  */
 static bool has_sent(const struct queue *queue, const struct queue *waiter)
 {
-	const struct ib_collq_counter_info *counter = &waiter->counter->info;
-	const struct ib_collq_task *task;
+	uint64_t nr = 0;
 	uint32_t i;
 
 	if (!waiter->linked || queue->info.completed < waiter->info.completed)
 		return false;
 	if (queue->info.completed > waiter->info.completed)
 		return true;
-	for (i = 0; i < queue->nr_tasks && i < queue->info.task; i++) {
-		task = &queue->tasks[i];
-		if (task->flags & IB_COLLQ_TASK_SIGNAL &&
-		    task->object == waiter->endpoint->peer->info.create.id &&
-		    task->signal_slot == counter->bound_slot &&
-		    task->signal_generation == counter->bound_generation)
-			return true;
-	}
-	return false;
+	for (i = 0; i < queue->nr_tasks && i < queue->info.task; i++)
+		nr += raises(&queue->tasks[i], waiter);
+	return nr && nr >= wanted(waiter);
 }
 
 static struct end end_at(enum reason reason, const struct queue *queue,

@@ -72,7 +72,7 @@ static json_t *json_queue(const struct snapshot *snapshot, const struct queue *q
 	const struct ib_collq_queue_info *info = &queue->info;
 	bool in_task = info->task != IB_COLLQ_NO_TASK;
 
-	return json_pack("{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+	return json_pack("{s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
 		"id", number(info->id),
 		"rank", number_unless(queue->rank, NO_RANK),
 		"state", name_of_queue_state(info->state),
@@ -85,6 +85,8 @@ static json_t *json_queue(const struct snapshot *snapshot, const struct queue *q
 		"waits_for", json_wait(queue),
 		"submitted", number(info->submitted),
 		"completed", number(info->completed),
+		"copied", number(info->copied),
+		"sges", number(info->sges),
 		"ring", number(info->ring));
 }
 
@@ -108,9 +110,10 @@ static json_t *json_endpoint(const struct endpoint *endpoint)
 {
 	const struct ib_collq_endpoint_info *info = &endpoint->info;
 
-	return json_pack("{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}",
+	return json_pack("{s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"id", number(info->create.id),
 		"peer", number(info->create.peer),
+		"beside", number_unless(info->create.signal_endpoint, 0),
 		"state", name_of_endpoint_state(info->state),
 		"error", error(info->error),
 		"sends", number(info->sends),
@@ -129,17 +132,35 @@ static json_t *json_ring(const struct ring *ring)
 		"unread", number(ring->info.unread));
 }
 
+static json_t *json_region(const struct region *region)
+{
+	const struct ib_collq_region_info *info = &region->info;
+
+	return json_pack("{s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o}",
+		"id", number(info->create.id),
+		"address", number(info->create.address),
+		"length", number(info->create.length),
+		"writable", !!(info->create.access & IB_COLLQ_ACCESS_WRITE),
+		"stale", (int)info->stale,
+		"pinned", number(snapshot_pinned(region)),
+		"registrations", number(info->registrations),
+		"uses", number(info->uses));
+}
+
 static int add_details(json_t *object, const struct context *context)
 {
-	json_t *endpoints = json_array(), *rings = json_array();
+	json_t *endpoints = json_array(), *rings = json_array(), *regions = json_array();
 	uint32_t i;
 
 	for (i = 0; i < context->nr_endpoints; i++)
 		endpoints = append(endpoints, json_endpoint(&context->endpoints[i]));
 	for (i = 0; i < context->nr_rings; i++)
 		rings = append(rings, json_ring(&context->rings[i]));
+	for (i = 0; i < context->nr_regions; i++)
+		regions = append(regions, json_region(&context->regions[i]));
 	return json_object_set_new(object, "endpoints", endpoints) ||
-	       json_object_set_new(object, "rings", rings) ? -ENOMEM : 0;
+	       json_object_set_new(object, "rings", rings) ||
+	       json_object_set_new(object, "regions", regions) ? -ENOMEM : 0;
 }
 
 static json_t *json_context(const struct snapshot *snapshot, const struct context *context,
@@ -150,7 +171,7 @@ static json_t *json_context(const struct snapshot *snapshot, const struct contex
 
 	for (i = 0; i < context->nr_queues; i++)
 		queues = append(queues, json_queue(snapshot, &context->queues[i]));
-	object = json_pack("{s:s, s:o, s:o, s:s, s:s, s:o, s:s, s:o, s:o, s:o}",
+	object = json_pack("{s:s, s:o, s:o, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o}",
 			   "device", context->device->name,
 			   "context", number(context->info.id),
 			   "pid", number_unless(context->info.pid, 0),
@@ -160,6 +181,7 @@ static json_t *json_context(const struct snapshot *snapshot, const struct contex
 			   "user", context->user,
 			   "age", seconds(snapshot, context->info.created),
 			   "objects", number(context->info.nr_objects),
+			   "pinned", number(context->pinned),
 			   "queues", queues);
 	if (object && details && add_details(object, context)) {
 		json_decref(object);

@@ -6,7 +6,8 @@
  * other's address. Two queues work together if each lists its end of such a
  * connection with the abort slot that the other knows as its peer's. Every queue
  * of a persistent request does, since that is how failures spread. For one that
- * doesn't, its context's only queue is meant if there's just one.
+ * doesn't, its context's only queue is meant if there's just one. A message endpoint
+ * leads to where the signal endpoint leads that it was made with.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -145,31 +146,39 @@ static void follow_link(const struct index *index, const struct link *link)
 		return;
 	group_of(other)->group = group_of(queue);
 	queue->rank = link->endpoint->peer->info.create.peer;
-	if (queue->endpoint == link->endpoint) {
+	if (queue->via == link->endpoint) {
 		queue->next = other;
 		queue->linked = true;
 	}
 }
 
+/* The endpoint behind a counter, or 0. */
+static uint32_t source_of(const struct counter *counter)
+{
+	const struct ib_collq_counter_info *info = &counter->info;
+
+	return info->create.source == IB_COLLQ_SOURCE_SIGNAL ? info->bound_endpoint :
+							       info->create.endpoint;
+}
+
 static void find_cause(struct queue *queue)
 {
-	const struct ib_collq_counter_info *info;
-	uint32_t endpoint;
+	const struct context *context = queue->context;
+	uint32_t endpoint = 0, via;
 
 	queue->rank = NO_RANK;
 	queue->group = queue;
 	if (queue->info.state == IB_COLLQ_QUEUE_BLOCKED)
-		queue->endpoint = snapshot_endpoint(queue->context, queue->info.object);
-	if (queue->info.state != IB_COLLQ_QUEUE_WAITING)
+		endpoint = queue->info.object;
+	else if (queue->info.state == IB_COLLQ_QUEUE_WAITING)
+		queue->counter = snapshot_counter(context, queue->info.object);
+	if (queue->counter)
+		endpoint = source_of(queue->counter);
+	queue->endpoint = endpoint ? snapshot_endpoint(context, endpoint) : NULL;
+	if (!queue->endpoint)
 		return;
-	queue->counter = snapshot_counter(queue->context, queue->info.object);
-	if (!queue->counter)
-		return;
-	info = &queue->counter->info;
-	endpoint = info->create.source == IB_COLLQ_SOURCE_SIGNAL ? info->bound_endpoint :
-								   info->create.endpoint;
-	if (endpoint)
-		queue->endpoint = snapshot_endpoint(queue->context, endpoint);
+	via = queue->endpoint->info.create.signal_endpoint;
+	queue->via = via ? snapshot_endpoint(context, via) : queue->endpoint;
 }
 
 static void for_all_queues(struct snapshot *snapshot, void (*what)(struct queue *queue))

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "process.h"
 #include "snapshot.h"
@@ -26,6 +27,7 @@ union info {
 	struct ib_collq_graph_info graph;
 	struct ib_collq_queue_info queue;
 	struct ib_collq_ring_info ring;
+	struct ib_collq_region_info region;
 };
 
 static int device_ioctl(const struct device *device, unsigned long command, void *arg)
@@ -45,6 +47,11 @@ static uint64_t time_now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+uint64_t snapshot_pinned(const struct region *region)
+{
+	return region->info.pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 double snapshot_age(const struct snapshot *snapshot, uint64_t time)
@@ -146,6 +153,18 @@ static int add_ring(struct context *context, const union info *info)
 	return 0;
 }
 
+static int add_region(struct context *context, const union info *info)
+{
+	struct region *region;
+
+	region = grow(&context->regions, &context->nr_regions, sizeof(*region));
+	if (!region)
+		return -ENOMEM;
+	region->info = info->region;
+	context->pinned += snapshot_pinned(region);
+	return 0;
+}
+
 static int add_queue(struct context *context, uint32_t id, uint32_t nr_links)
 {
 	struct ib_collq_queue_endpoint *links;
@@ -183,6 +202,8 @@ static int add_object(struct context *context, const struct ib_collq_object_desc
 		return add_queue(context, attr->id, attr->nr);
 	case IB_COLLQ_OBJECT_RING:
 		return add_ring(context, info);
+	case IB_COLLQ_OBJECT_REGION:
+		return add_region(context, info);
 	default:
 		return 0;
 	}
@@ -271,6 +292,7 @@ static void free_context(struct context *context)
 	free(context->counters);
 	free(context->queues);
 	free(context->rings);
+	free(context->regions);
 	free(context);
 }
 

@@ -35,6 +35,10 @@ struct ring {
 	struct ib_collq_ring_info info;
 };
 
+struct region {
+	struct ib_collq_region_info info;
+};
+
 /*
  * @moved: it has gone on since it was read, so that it may not fit what was read
  *	of others
@@ -43,8 +47,9 @@ struct ring {
  * @rank: what its peers take it for, or NO_RANK
  * @counter: what it waits for, or NULL
  * @endpoint: what is behind @counter, or is full; or NULL
- * @next: the queue at the other end of @endpoint that works together with this
- *	one, or NULL
+ * @via: the signal endpoint of @endpoint, which may be the same; or NULL
+ * @next: the queue at the other end of @via that works together with this one, or
+ *	NULL
  * @linked: sure so: both have said so; else it's the only one in its context
  * @group: a queue that stands for all those that work together
  */
@@ -60,23 +65,29 @@ struct queue {
 	uint32_t rank;
 	struct counter *counter;
 	struct endpoint *endpoint;
+	struct endpoint *via;
 	struct queue *next;
 	bool linked;
 	struct queue *group;
 };
 
-/* @comm and @user: fit to be printed; @process: as process_state() */
+/*
+ * @comm and @user: fit to be printed; @process: as process_state(); @pinned: bytes of
+ * all regions
+ */
 struct context {
 	const struct device *device;
 	struct ib_collq_context_describe info;
 	char comm[16];
 	char user[64];
 	const char *process;
-	uint32_t nr_endpoints, nr_counters, nr_queues, nr_rings;
+	uint64_t pinned;
+	uint32_t nr_endpoints, nr_counters, nr_queues, nr_rings, nr_regions;
 	struct endpoint *endpoints;
 	struct counter *counters;
 	struct queue *queues;
 	struct ring *rings;
+	struct region *regions;
 };
 
 /* @now: when it was read, as times of the kernel */
@@ -95,6 +106,9 @@ void snapshot_check(struct snapshot *snapshot);
 
 struct endpoint *snapshot_endpoint(const struct context *context, uint32_t id);
 struct counter *snapshot_counter(const struct context *context, uint32_t id);
+
+/* Bytes that a region keeps in memory. */
+uint64_t snapshot_pinned(const struct region *region);
 
 /* Seconds from a time of the kernel to when the snapshot was taken. */
 double snapshot_age(const struct snapshot *snapshot, uint64_t time);

@@ -85,8 +85,8 @@ static void print_wait(const struct queue *queue)
 			printf(": for rank %u (endpoint %u, slot %u, ", endpoint->info.create.peer,
 			       endpoint->info.create.id, queue->counter->info.bound_slot);
 		else
-			printf(": for rank %u (endpoint %u, ", endpoint->info.create.peer,
-			       endpoint->info.create.id);
+			printf(": for a message from rank %u (endpoint %u, ",
+			       endpoint->info.create.peer, endpoint->info.create.id);
 	}
 	print_counter(queue);
 	putchar(')');
@@ -113,8 +113,12 @@ static void print_queue(const struct snapshot *snapshot, const struct queue *que
 		       queue->endpoint->info.create.peer);
 	else if (info->state == IB_COLLQ_QUEUE_FAILED)
 		printf(": %s", strerror(-info->error));
-	printf("; %" PRIu64 " of %" PRIu64 " done\n", (uint64_t)info->completed,
+	printf("; %" PRIu64 " of %" PRIu64 " done", (uint64_t)info->completed,
 	       (uint64_t)info->submitted);
+	if (info->copied || info->sges)
+		printf(", %" PRIu64 " bytes copied, %" PRIu64 " list entries",
+		       (uint64_t)info->copied, (uint64_t)info->sges);
+	putchar('\n');
 }
 
 static void print_endpoint(const struct endpoint *endpoint)
@@ -124,6 +128,8 @@ static void print_endpoint(const struct endpoint *endpoint)
 
 	printf("  endpoint %u to rank %u %s", info->create.id, info->create.peer,
 	       name_of_endpoint_state(info->state));
+	if (info->create.signal_endpoint)
+		printf(" beside endpoint %u", info->create.signal_endpoint);
 	if (info->error)
 		printf(" (%s)", strerror(-info->error));
 	printf("  sends %" PRIu64 " acknowledged %" PRIu64, (uint64_t)info->sends,
@@ -141,6 +147,18 @@ static void print_endpoint(const struct endpoint *endpoint)
 	putchar('\n');
 }
 
+static void print_region(const struct region *region)
+{
+	const struct ib_collq_region_info *info = &region->info;
+
+	printf("  region %u of %" PRIu64 " bytes at 0x%" PRIx64 " %s%s  pinned %" PRIu64
+	       " KiB registrations %u uses %u\n", info->create.id, (uint64_t)info->create.length,
+	       (uint64_t)info->create.address,
+	       info->create.access & IB_COLLQ_ACCESS_WRITE ? "writable" : "read-only",
+	       info->stale ? " stale" : "", snapshot_pinned(region) / 1024, info->registrations,
+	       info->uses);
+}
+
 static void print_details(const struct context *context)
 {
 	uint32_t i;
@@ -151,6 +169,8 @@ static void print_details(const struct context *context)
 		printf("  ring %u entries %u reserved %u unread %u\n",
 		       context->rings[i].info.create.id, context->rings[i].info.create.entries,
 		       context->rings[i].info.reserved, context->rings[i].info.unread);
+	for (i = 0; i < context->nr_regions; i++)
+		print_region(&context->regions[i]);
 }
 
 static void print_context(const struct snapshot *snapshot, const struct context *context,
@@ -161,8 +181,12 @@ static void print_context(const struct snapshot *snapshot, const struct context 
 
 	printf("%s context %u: ", context->device->name, context->info.id);
 	print_process(context);
-	printf(", user %s, open for %s\n", context->user,
+	printf(", user %s, open for %s", context->user,
 	       period(snapshot_age(snapshot, context->info.created), text));
+	if (context->nr_regions)
+		printf(", %u region%s with %" PRIu64 " KiB pinned", context->nr_regions,
+		       context->nr_regions > 1 ? "s" : "", context->pinned / 1024);
+	putchar('\n');
 	for (i = 0; i < context->nr_queues; i++)
 		print_queue(snapshot, &context->queues[i]);
 	if (details)
