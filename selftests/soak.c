@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * soak - barriers, create and destroy, kills and unplugs at random, for as long
- * as one likes, with an eye on what the kernel has in use.
+ * soak - barriers, all-to-alls and allreduces, create and destroy, kills and unplugs at
+ * random, for as long as one likes, with an eye on what the kernel has in use.
  *
  * It goes on in rounds. In each, either several processes work side by side: one
- * lets teams pass barriers, one opens, uses and closes contexts, one has ranks
- * killed; or the device is taken away under load. Then all must come to rest:
- * whatever is still in use after a while, or keeps growing, is a failure.
+ * lets teams pass barriers and move data, one opens, uses and closes contexts, one has
+ * ranks killed; or the device is taken away under load. Then all must come to rest:
+ * whatever is still in use, pinned or charged after a while, or keeps growing, is a
+ * failure.
  *
  * What happens comes from the seed that is printed. Runs as root in the VM, since
  * it takes the device away. Exit status 0, 1 on failure, 2 for bad usage.
@@ -54,6 +55,7 @@ enum leak { LEAK_NOTHING, LEAK_CONTEXT, LEAK_MEMORY };
 /* What has been done, by all processes */
 struct tally {
 	_Atomic uint64_t barriers;
+	_Atomic uint64_t exchanges;
 	_Atomic uint64_t contexts;
 	_Atomic uint64_t kills;
 	_Atomic uint64_t unplugs;
@@ -70,40 +72,95 @@ static void complain(const char *what, long long value)
 /* What the ranks of a team do, since they take no argument */
 static struct {
 	uint32_t algorithm;
-	uint32_t barriers;
+	uint32_t runs;
+	struct exchange_kind data;
 } team_plan;
 
-static void pass_barriers(struct team_member *me)
+#define NUMBERS	33
+
+/* Sums, each of which is another in each run. */
+struct reduction {
+	int64_t own[NUMBERS], sums[NUMBERS];
+	struct collq_request *request;
+};
+
+static void begin_reduction(struct team_member *me, struct reduction *reduction)
+{
+	CHECK_IS(0, collq_allreduce_init(me->comm[0], reduction->own, reduction->sums, NUMBERS,
+					 IB_COLLQ_CALC_ADD, IB_COLLQ_TYPE_S64,
+					 &reduction->request));
+	CHECK_IS(0, collq_init_wait(reduction->request, team_deadline()));
+}
+
+static void reduce(struct team_member *me, struct reduction *reduction, uint32_t run)
+{
+	int64_t i, all = me->size * (me->size + 1) / 2;
+
+	for (i = 0; i < NUMBERS; i++)
+		reduction->own[i] = (run - i) * (me->rank + 1);
+	CHECK_IS(0, collq_start_wait(reduction->request, team_deadline()));
+	for (i = 0; i < NUMBERS; i++)
+		CHECK_IS((run - i) * all, reduction->sums[i]);
+}
+
+/* Barriers of two communicators, with an all-to-all and an allreduce beside them. */
+static void work_as_team(struct team_member *me)
 {
 	struct collq_request *request[TEAM_COMMS];
+	struct reduction reduction;
+	struct exchange exchange;
 	uint32_t i, comm;
 
 	for (comm = 0; comm < TEAM_COMMS; comm++)
 		request[comm] = team_barrier(me, comm, team_plan.algorithm, 0);
-	for (i = 0; i < team_plan.barriers; i++) {
+	exchange_new_among(me, 0, me->rank, me->size, &exchange, &team_plan.data);
+	begin_reduction(me, &reduction);
+	for (i = 0; i < team_plan.runs; i++) {
 		comm = i % TEAM_COMMS;
+		exchange_fill(&exchange);
+		CHECK_IS(0, collq_start(exchange.request, team_deadline()));
 		team_enter(me, comm);
 		CHECK_IS(0, collq_start_wait(request[comm], team_deadline()));
 		team_check_left(me, comm);
+		reduce(me, &reduction, i);
+		CHECK_IS(0, collq_wait(exchange.request, team_deadline()));
+		exchange_check(me, &exchange);
 	}
 	for (comm = 0; comm < TEAM_COMMS; comm++)
 		collq_request_free(request[comm]);
+	exchange_free(&exchange);
+	collq_request_free(reduction.request);
 }
 
-static int do_barriers(uint64_t *chance)
+static struct exchange_kind any_kind(uint64_t *chance)
+{
+	static const uint64_t bytes[] = { 1, 60, 3000, 20000 };
+
+	return (struct exchange_kind) {
+		.bytes = bytes[chance_below(chance, 4)],
+		.layout = chance_below(chance, COLLQ_ALLTOALL_PAIRWISE + 1),
+		.packing = COLLQ_PACKING_CPU + chance_below(chance, 3),
+		.radix = 2 + chance_below(chance, 2),
+		.in_place = chance_below(chance, 2),
+	};
+}
+
+static int do_teams(uint64_t *chance)
 {
 	uint32_t i, size, failed;
 
 	for (i = 0; i < 4; i++) {
 		size = 2 + chance_below(chance, TEAM_MAX - 1);
 		team_plan.algorithm = chance_below(chance, 4);
-		team_plan.barriers = 50 + chance_below(chance, 300);
-		failed = team_run(size, pass_barriers);
+		team_plan.runs = 50 + chance_below(chance, 300);
+		team_plan.data = any_kind(chance);
+		failed = team_run(size, work_as_team);
 		if (failed) {
-			complain("ranks failed to pass barriers", failed);
+			complain("ranks failed as a team", failed);
 			return 1;
 		}
-		tally->barriers += team_plan.barriers;
+		tally->barriers += team_plan.runs;
+		tally->exchanges += 2 * team_plan.runs;
 		tally->contexts += size;
 	}
 	return 0;
@@ -165,6 +222,9 @@ static int do_kills(uint64_t *chance)
 		plan.delay_ns = chance_below(chance, 20000000);
 		plan.jitter = chance_below(chance, 1U << 31);
 		plan.go_on = chance_below(chance, 50);
+		plan.data = (struct exchange_kind) {};
+		if (chance_below(chance, 2))
+			plan.data = any_kind(chance);
 		failed = kill_run(&plan, &result);
 		if (failed) {
 			complain("ranks that a kill left", failed);
@@ -176,7 +236,8 @@ static int do_kills(uint64_t *chance)
 			complain("or too late, after ns", result.took_ns[wrong]);
 			return 1;
 		}
-		tally->barriers += plan.go_on + result.passed / plan.size;
+		*(plan.data.bytes ? &tally->exchanges : &tally->barriers) +=
+			plan.go_on + result.passed / plan.size;
 		tally->contexts += plan.size;
 		tally->kills++;
 	}
@@ -241,7 +302,7 @@ static bool await(const pid_t pids[], int nr)
 
 static bool play_round(uint32_t round, uint64_t *chance)
 {
-	static const part_function parts[] = { do_barriers, do_churn, do_kills };
+	static const part_function parts[] = { do_teams, do_churn, do_kills };
 	pid_t pids[3];
 	int i, nr = sizeof(parts) / sizeof(parts[0]);
 
@@ -259,10 +320,12 @@ static void say(uint32_t round, const struct usage *now)
 	uint64_t seconds = (raw_now() - started) / 1000000000;
 
 	printf("soak: %02" PRIu64 ":%02" PRIu64 " round %" PRIu32 ": %" PRIu64 " barriers, %" PRIu64
-	       " contexts, %" PRIu64 " kills, %" PRIu64 " unplugs; ", seconds / 60, seconds % 60,
-	       round, tally->barriers, tally->contexts, tally->kills, tally->unplugs);
-	printf("available %ld MiB, unreclaimable %ld KiB, vmalloc %ld KiB, %ld QPs\n",
-	       now->available / 1024, now->unreclaimable, now->vmalloc, now->queue_pairs);
+	       " exchanges, %" PRIu64 " contexts, %" PRIu64 " kills, %" PRIu64 " unplugs; ",
+	       seconds / 60, seconds % 60, round, tally->barriers, tally->exchanges,
+	       tally->contexts, tally->kills, tally->unplugs);
+	printf("available %ld MiB, unreclaimable %ld KiB, vmalloc %ld KiB, ", now->available / 1024,
+	       now->unreclaimable, now->vmalloc);
+	printf("%ld pages pinned, %ld QPs\n", now->pins, now->queue_pairs);
 	fflush(stdout);
 }
 
@@ -289,10 +352,15 @@ static bool check(uint32_t round, struct usage *before, uint64_t *contexts_befor
 	static struct usage now;
 	int contexts;
 
+	if (!RAW_EVENTUALLY(usage_uncharged())) {
+		complain("locked memory is charged, though all have ended", 0);
+		return false;
+	}
 	if (!RAW_EVENTUALLY(usage_quiet())) {
 		complain("still in use, though all have ended; QPs:",
 			 usage_read(&now) ? now.queue_pairs : -1);
 		complain("users of the module:", now.module_users);
+		complain("pages pinned:", now.pins);
 		return false;
 	}
 	if (!usage_read(&now))
@@ -395,7 +463,8 @@ int main(int argc, char **argv)
 	if (tally == MAP_FAILED)
 		return 1;
 	good = soak(minutes, what);
-	printf("soak: %s: %" PRIu64 " barriers, %" PRIu64 " kills, %" PRIu64 " unplugs\n",
-	       good ? "passed" : "FAILED", tally->barriers, tally->kills, tally->unplugs);
+	printf("soak: %s: %" PRIu64 " barriers, %" PRIu64 " exchanges, %" PRIu64 " kills, %" PRIu64
+	       " unplugs\n", good ? "passed" : "FAILED", tally->barriers, tally->exchanges,
+	       tally->kills, tally->unplugs);
 	return !good;
 }
