@@ -105,6 +105,27 @@ TEST_F(life, destroyed_in_flight)
 	EXPECT_EQ(0, raw_try_new_pair());
 }
 
+/* The writer is told when nothing reads its buffers any more, and the owner why. */
+TEST_F(life, cancelled_in_flight)
+{
+	struct landing *landing = &self->landing;
+	const struct ib_collq_task task = raw_wait_for(landing->to.side.counter, 10 * MANY);
+	int graph = raw_graph_create(landing->to.side.fd, &task, 1), status;
+	__u64 sequence, waiting;
+
+	ASSERT_EQ(0, landing_offer(landing, 0, LENGTH));
+	ASSERT_EQ(0, raw_submit(landing->to.side.fd, landing->to.side.queue, graph, 0, 0,
+				&waiting));
+	ASSERT_EQ(0, start_writing(landing, &sequence));
+	ASSERT_EQ(0, raw_cancel(landing->from.side.fd, landing->from.side.queue, 0));
+	EXPECT_EQ(-ECANCELED, how_it_ended(landing, sequence));
+	EXPECT_EQ(0, raw_region_info(landing->from.side.fd, landing->from.region).uses);
+	ASSERT_EQ(0, raw_result(landing->to.side.fd, landing->to.side.queue, waiting, &status));
+	EXPECT_EQ(-ECANCELED, status);
+	EXPECT_TRUE(RAW_EVENTUALLY(has_state(&landing->from.side, IB_COLLQ_ENDPOINT_ERROR)));
+	EXPECT_EQ(0, raw_try_new_pair());
+}
+
 static int reset_side(struct raw_side *side)
 {
 	struct ib_collq_object_reset reset = { .size = sizeof(reset), .id = side->queue };

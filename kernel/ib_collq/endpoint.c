@@ -14,6 +14,7 @@
 #include <linux/jiffies.h>
 #include <linux/log2.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 
 #include "address.h"
 #include "context.h"
@@ -219,6 +220,29 @@ static void collq_endpoint_flush(struct collq_endpoint *ep)
 		ib_modify_qp(ep->qp, &attr, IB_QP_STATE);
 }
 
+static bool collq_endpoint_all_sent(struct collq_endpoint *ep)
+{
+	bool sent;
+
+	spin_lock_bh(&ep->lock);
+	sent = !collq_endpoint_in_flight(ep) || READ_ONCE(ep->qp_failed);
+	spin_unlock_bh(&ep->lock);
+	return sent;
+}
+
+/*
+ * A signal endpoint that was abandoned carries the ABORT that tells why: let it get
+ * through, if the queue pair still works. May sleep.
+ */
+static void collq_endpoint_let_send(struct collq_endpoint *ep)
+{
+	spin_lock_bh(&ep->lock);
+	ep->resetting = true;
+	spin_unlock_bh(&ep->lock);
+	wait_var_event_timeout(&ep->retired, collq_endpoint_all_sent(ep),
+			       COLLQ_RESET_CLOSE);
+}
+
 static void collq_endpoint_event_work(struct work_struct *work)
 {
 	struct collq_endpoint *ep =
@@ -237,8 +261,11 @@ static void collq_endpoint_event_work(struct work_struct *work)
 	 * What is posted there lets go of its buffers. Whoever replaces or destroys
 	 * the queue pair waits for this work.
 	 */
-	if (state == IB_COLLQ_ENDPOINT_ERROR && ep->sge_list)
+	if (state == IB_COLLQ_ENDPOINT_ERROR && ep->sge_list) {
+		if (ep->attr.kind == IB_COLLQ_ENDPOINT_SIGNAL)
+			collq_endpoint_let_send(ep);
 		collq_endpoint_flush(ep);
+	}
 	collq_endpoint_fail_counters(ep);
 	collq_endpoint_end_messages(ep, state, error);
 	if (state == IB_COLLQ_ENDPOINT_ERROR)

@@ -112,7 +112,7 @@ struct collq_send {
  * @close_wanted: CLOSE is to be sent when @messages_closing drops to zero
  * @holds_close: this message endpoint is counted there
  * @resetting: somebody waits for the last send to arrive
- * @qp_failed: the driver said so; not under @lock
+ * @qp_failed: the driver or a completion said so; not under @lock
  * @event_work: tells counters and queues of a failure or of CLOSE
  * @lingering: it's in the device's list, and not cut short
  * @linger_node: in that list, under its lock

@@ -258,13 +258,13 @@ void collq_queue_fail_locked(struct collq_queue *queue, int error,
 	queue->failure = collq_queue_result(queue, error, from);
 	collq_queue_unpark(queue);
 	queue->error = error;
-	if (!collq_queue_drain(queue))
-		collq_queue_end_all(queue);
-
+	/* First: draining may end the very endpoints that the news goes out on. */
 	for (i = 0; i < queue->nr_links; i++) {
 		if (queue->links[i].endpoint != from)
 			collq_control_send_abort(&queue->links[i], error);
 	}
+	if (!collq_queue_drain(queue))
+		collq_queue_end_all(queue);
 }
 
 /* The same for callers that don't hold the lock. */

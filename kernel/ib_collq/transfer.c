@@ -438,6 +438,9 @@ void collq_endpoint_send_done(struct ib_cq *cq, struct ib_wc *wc)
 		spin_lock(&ep->lock);
 		collq_endpoint_release_sends(ep, send->number + 1);
 		collq_endpoint_fail_locked(ep, collq_endpoint_map_status(wc->status));
+		WRITE_ONCE(ep->qp_failed, true);
+		if (ep->resetting)
+			wake_up_var(&ep->retired);
 		spin_unlock(&ep->lock);
 		return;
 	}
