@@ -197,17 +197,6 @@ int call_reset_queue(struct world *w)
 	return reset(w, w->a.queue);
 }
 
-int call_zone_offer(struct world *w)
-{
-	struct ib_collq_zone_offer attr = {
-		.size = sizeof(attr),
-		.endpoint = w->a.endpoint,
-		.length = 64,
-	};
-
-	return raw_ioctl(w->a.fd, IB_COLLQ_ZONE_OFFER, &attr);
-}
-
 int call_endpoint_create(struct world *w)
 {
 	struct ib_collq_endpoint_create attr = raw_endpoint_attr(IB_COLLQ_ENDPOINT_SIGNAL);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The states and calls of regions and of graphs with data (fail_nth_world.h).
+ * The states and calls of regions, of graphs with data, and of landing zones
+ * (fail_nth_world.h).
  */
 #include <errno.h>
 
@@ -73,6 +74,56 @@ int state_receiving(struct world *w)
 	return err;
 }
 
+/* Endpoints that write and have zones, connected, and a region of a's. */
+int state_with_zone_endpoint(struct world *w)
+{
+	struct ib_collq_endpoint_create own = raw_endpoint_attr(IB_COLLQ_ENDPOINT_SIGNAL), other;
+	int region, err;
+
+	own.flags = IB_COLLQ_ENDPOINT_ZONES;
+	own.max_send_sge = 8;
+	other = own;
+	err = is_made(raw_endpoint_create(w->a.fd, &own), &w->object[0]);
+	if (!err)
+		err = raw_endpoint_create(w->b.fd, &other);
+	if (err < 0)
+		return err;
+	err = raw_endpoint_connect(w->a.fd, own.id, other.address);
+	if (!err)
+		err = raw_endpoint_connect(w->b.fd, other.id, own.address);
+	if (err)
+		return err;
+	region = raw_region_create(w->b.fd, memory, MEMORY, IB_COLLQ_ACCESS_WRITE);
+	err = raw_zone_offer(w->b.fd, other.id, region, 3, MEMORY / 2, &w->zone);
+	return err < 0 ? err : is_made(region_create(w, MEMORY / 2), &w->object[1]);
+}
+
+/* One of a's; the endpoint is what the call is about otherwise. */
+int state_with_zone(struct world *w)
+{
+	int err = state_with_zone_endpoint(w);
+
+	return err ? err : is_made(call_zone_offer(w), &w->object[1]);
+}
+
+int state_with_target(struct world *w)
+{
+	int err = state_with_zone_endpoint(w);
+
+	return err ? err : is_made(call_target_create(w), &w->object[1]);
+}
+
+/* A graph that writes to it, from a region that isn't contiguous. */
+int state_with_write(struct world *w)
+{
+	int err = state_with_target(w);
+
+	if (!err)
+		err = is_made(graph_create(w, raw_write_list(w->object[0], w->object[1], 0, 1)),
+			      &w->object[1]);
+	return err ? err : is_made(region_create(w, MEMORY / 2), &w->object[0]);
+}
+
 int call_region_create(struct world *w)
 {
 	return region_create(w, 1);
@@ -100,4 +151,44 @@ int call_submit_bound(struct world *w)
 	const struct ib_collq_buffer_bind binding = { .region = w->object[0], .offset = 1 };
 
 	return raw_submit_bound(w->a.fd, w->a.queue, w->object[1], &binding, 1, NULL);
+}
+
+int call_endpoint_create_with_zones(struct world *w)
+{
+	struct ib_collq_endpoint_create attr = raw_endpoint_attr(IB_COLLQ_ENDPOINT_SIGNAL);
+
+	attr.flags = IB_COLLQ_ENDPOINT_ZONES;
+	attr.max_send_sge = 1;
+	return raw_endpoint_create(w->a.fd, &attr);
+}
+
+int call_zone_offer(struct world *w)
+{
+	struct ib_collq_zone_name name;
+
+	return raw_zone_offer(w->a.fd, w->object[0], w->object[1], 5, 2 * RAW_PAGE, &name);
+}
+
+int call_target_create(struct world *w)
+{
+	return raw_target_create(w->a.fd, w->object[0], &w->zone);
+}
+
+int call_describe_zone(struct world *w)
+{
+	struct ib_collq_zone_info info;
+
+	return raw_describe(w->a.fd, w->object[1], &info, sizeof(info));
+}
+
+int call_describe_target(struct world *w)
+{
+	struct ib_collq_target_info info;
+
+	return raw_describe(w->a.fd, w->object[1], &info, sizeof(info));
+}
+
+int call_destroy_second(struct world *w)
+{
+	return raw_destroy(w->a.fd, w->object[1]);
 }

@@ -20,6 +20,7 @@
  * @b: its peer
  * @attr: the endpoint that was made last
  * @peer: addresses of b's that a can connect to
+ * @zone: name of a zone of b's that a can make a target of
  * @object: what the state has made for the call
  * @done: entries of the call's batch that are done
  * @map_size: of a ring to be mapped
@@ -35,6 +36,7 @@ struct world {
 	struct raw_side b;
 	struct ib_collq_endpoint_create attr;
 	__u8 peer[2][IB_COLLQ_ADDRESS_SIZE];
+	struct ib_collq_zone_name zone;
 	__u32 object[2];
 	__u32 done;
 	size_t map_size;
@@ -73,6 +75,10 @@ int state_with_region(struct world *w);
 int state_with_copy(struct world *w);
 int state_with_receive(struct world *w);
 int state_receiving(struct world *w);
+int state_with_zone_endpoint(struct world *w);
+int state_with_zone(struct world *w);
+int state_with_target(struct world *w);
+int state_with_write(struct world *w);
 
 /* Calls: 0 or more, or -errno. */
 int call_open(struct world *w);
@@ -106,6 +112,11 @@ int call_describe_region(struct world *w);
 int call_graph_create_with_data(struct world *w);
 int call_submit_bound(struct world *w);
 int call_zone_offer(struct world *w);
+int call_describe_zone(struct world *w);
+int call_target_create(struct world *w);
+int call_describe_target(struct world *w);
+int call_destroy_second(struct world *w);
+int call_endpoint_create_with_zones(struct world *w);
 int call_endpoint_create(struct world *w);
 int call_endpoint_create_large(struct world *w);
 int call_message_endpoint_create(struct world *w);

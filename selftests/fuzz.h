@@ -48,6 +48,8 @@ struct fuzz_endpoint {
  * @queue: ids of queues
  * @graph: ids of graphs
  * @region: ids of regions
+ * @zone: ids of landing zones
+ * @target: ids of targets
  *
  * Threads read and write without a lock: what they find may be gone, or torn, and
  * that is just as well.
@@ -60,6 +62,8 @@ struct fuzz_context {
 	__u32 queue[FUZZ_PLACES];
 	__u32 graph[FUZZ_PLACES];
 	__u32 region[FUZZ_PLACES];
+	__u32 zone[FUZZ_PLACES];
+	__u32 target[FUZZ_PLACES];
 };
 
 /**
@@ -106,6 +110,7 @@ struct fuzz_thread {
  * @nr_threads: how many
  * @eventfd: one for all
  * @data: memory for regions, which is written to and taken away
+ * @name: names of landing zones that were offered, of any context
  * @memory: what backs the threads' areas
  * @ops: ioctls to make
  * @calls: ioctls made
@@ -121,6 +126,7 @@ struct fuzz {
 	unsigned int nr_threads;
 	int eventfd;
 	char *data;
+	struct ib_collq_zone_name name[FUZZ_PLACES];
 	int memory;
 	uint64_t ops;
 	uint64_t calls;
@@ -164,6 +170,10 @@ void fuzz_remember(struct fuzz_thread *t, struct fuzz_context *ctx, __u32 *ids, 
 /* fuzz_memory.c: regions, and what graphs do with them */
 void fuzz_make_region(struct fuzz_thread *t, struct fuzz_context *ctx);
 void fuzz_take_data(struct fuzz_thread *t, struct fuzz_context *ctx);
+void fuzz_make_zone(struct fuzz_thread *t, struct fuzz_context *ctx);
+void fuzz_make_target(struct fuzz_thread *t, struct fuzz_context *ctx);
+void fuzz_make_write(struct fuzz_thread *t, struct fuzz_context *ctx,
+		     struct ib_collq_task *task);
 void fuzz_add_list(struct fuzz_thread *t, struct ib_collq_task *task);
 void fuzz_add_table(struct fuzz_thread *t, struct ib_collq_graph_create *attr);
 void fuzz_bind_buffers(struct fuzz_thread *t, struct fuzz_context *ctx,

@@ -24,6 +24,64 @@ void fuzz_make_region(struct fuzz_thread *t, struct fuzz_context *ctx)
 		fuzz_remember(t, ctx, ctx->region, attr.id);
 }
 
+static __u32 fuzz_endpoint_id(struct fuzz_thread *t, struct fuzz_context *ctx)
+{
+	return ctx->endpoint[fuzz_below(t, FUZZ_PLACES)].id;
+}
+
+void fuzz_make_zone(struct fuzz_thread *t, struct fuzz_context *ctx)
+{
+	struct ib_collq_zone_offer attr = {
+		.size = sizeof(attr),
+		.endpoint = fuzz_endpoint_id(t, ctx),
+		.region = fuzz_id(t, ctx->region),
+		.offset = fuzz_below(t, 4096),
+		.length = 1 + fuzz_below(t, fuzz_one_in(t, 4) ? FUZZ_AREA : 4096),
+	};
+
+	if (fuzz_call(t, ctx->fd, IB_COLLQ_ZONE_OFFER, &attr, sizeof(attr)) < 0)
+		return;
+	memcpy(&t->fuzz->name[fuzz_below(t, FUZZ_PLACES)], attr.zone, sizeof(attr.zone));
+	fuzz_remember(t, ctx, ctx->zone, attr.id);
+}
+
+/* Of a zone that was offered, to anybody; or one that is claimed to be somewhat else. */
+void fuzz_make_target(struct fuzz_thread *t, struct fuzz_context *ctx)
+{
+	struct ib_collq_zone_name name = t->fuzz->name[fuzz_below(t, FUZZ_PLACES)];
+	const struct fuzz_context *other = fuzz_any_context(t);
+	struct ib_collq_target_create attr = {
+		.size = sizeof(attr),
+		.endpoint = fuzz_endpoint_id(t, ctx),
+	};
+
+	if (fuzz_one_in(t, 2))
+		memcpy(name.endpoint, ((const struct ib_collq_address *)
+		       other->endpoint[fuzz_below(t, FUZZ_PLACES)].address)->nonce,
+		       sizeof(name.endpoint));
+	if (fuzz_one_in(t, 8))
+		name.length += fuzz_below(t, 10000);
+	if (fuzz_one_in(t, 8))
+		name.key ^= 1 << fuzz_below(t, 16);
+	memcpy(attr.zone, &name, sizeof(attr.zone));
+	if (fuzz_call(t, ctx->fd, IB_COLLQ_TARGET_CREATE, &attr, sizeof(attr)) >= 0)
+		fuzz_remember(t, ctx, ctx->target, attr.id);
+}
+
+/* To a target of the same endpoint, by chance. */
+void fuzz_make_write(struct fuzz_thread *t, struct fuzz_context *ctx, struct ib_collq_task *task)
+{
+	struct ib_collq_target_info info = {};
+	__u32 target = fuzz_id(t, ctx->target);
+
+	raw_describe(ctx->fd, target, &info, sizeof(info));
+	*task = raw_write_list(info.create.endpoint, target, fuzz_below(t, 100), 0);
+	task->signal_slot = fuzz_below(t, FUZZ_SLOTS);
+	task->signal_generation = fuzz_below(t, FUZZ_GENERATIONS);
+	task->sge_first = fuzz_below(t, FUZZ_SGES - 1);
+	task->sge_count = fuzz_below(t, 3);
+}
+
 /* Does to some of the range what makes regions there stale, or should not. */
 void fuzz_take_data(struct fuzz_thread *t, struct fuzz_context *ctx)
 {

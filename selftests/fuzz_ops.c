@@ -68,6 +68,10 @@ static struct ib_collq_endpoint_create fuzz_endpoint_attr(struct fuzz_thread *t,
 	attr.recv_capacity = 1 + fuzz_below(t, 64);
 	if (kind == IB_COLLQ_ENDPOINT_MESSAGE)
 		attr.signal_endpoint = fuzz_endpoint(t, ctx)->id;
+	else if (fuzz_one_in(t, 2))
+		attr.max_send_sge = fuzz_below(t, 4);
+	if (kind == IB_COLLQ_ENDPOINT_SIGNAL && fuzz_one_in(t, 2))
+		attr.flags = IB_COLLQ_ENDPOINT_ZONES;
 	if (kind == IB_COLLQ_ENDPOINT_MESSAGE && !fuzz_one_in(t, 3)) {
 		attr.max_send_sge = fuzz_below(t, 4);
 		attr.max_recv_sge = fuzz_below(t, 33);
@@ -242,6 +246,8 @@ static struct ib_collq_task fuzz_task(struct fuzz_thread *t, struct fuzz_context
 				   ep->id);
 		if (data && !fuzz_one_in(t, 4))
 			fuzz_add_list(t, &task);
+	} else if (data && fuzz_one_in(t, 2)) {
+		fuzz_make_write(t, ctx, &task);
 	} else {
 		task = raw_signal(ep->id, fuzz_below(t, FUZZ_SLOTS),
 				  fuzz_below(t, FUZZ_GENERATIONS));
@@ -280,7 +286,7 @@ static void fuzz_make_graph(struct fuzz_thread *t, struct fuzz_context *ctx)
 /* An id of any type. */
 static __u32 fuzz_any_id(struct fuzz_thread *t, struct fuzz_context *ctx)
 {
-	switch (fuzz_below(t, 6)) {
+	switch (fuzz_below(t, 8)) {
 	case 0:
 		return fuzz_endpoint(t, ctx)->id;
 	case 1:
@@ -291,6 +297,10 @@ static __u32 fuzz_any_id(struct fuzz_thread *t, struct fuzz_context *ctx)
 		return fuzz_id(t, ctx->queue);
 	case 4:
 		return fuzz_id(t, ctx->region);
+	case 5:
+		return fuzz_id(t, ctx->zone);
+	case 6:
+		return fuzz_id(t, ctx->target);
 	default:
 		return fuzz_id(t, ctx->graph);
 	}
@@ -303,7 +313,7 @@ static void fuzz_destroy_some(struct fuzz_thread *t, struct fuzz_context *ctx)
 
 	for (i = 0; i < nr; i++) {
 		entries[i].id = fuzz_any_id(t, ctx);
-		entries[i].type = fuzz_one_in(t, 10) ? fuzz_below(t, 9) : 0;
+		entries[i].type = fuzz_one_in(t, 10) ? fuzz_below(t, 10) : 0;
 	}
 	fuzz_batch(t, ctx->fd, IB_COLLQ_OBJECT_DESTROY, entries, sizeof(entries[0]), nr);
 }
@@ -350,22 +360,15 @@ static void fuzz_reset_some(struct fuzz_thread *t, struct fuzz_context *ctx)
 		memcpy(ep->address, attr.address, sizeof(ep->address));
 }
 
-/* What isn't there yet, and what isn't there at all. */
+/* What asks, and what isn't there at all. */
 static void fuzz_call_others(struct fuzz_thread *t, struct fuzz_context *ctx)
 {
 	struct ib_collq_query query = { .size = sizeof(query) };
-	struct ib_collq_zone_offer zone = { .size = sizeof(zone), .length = 64 };
 
-	switch (fuzz_below(t, 3)) {
-	case 0:
+	if (fuzz_one_in(t, 2))
 		fuzz_call(t, ctx->fd, IB_COLLQ_QUERY, &query, sizeof(query));
-		break;
-	case 1:
-		fuzz_call(t, ctx->fd, IB_COLLQ_ZONE_OFFER, &zone, sizeof(zone));
-		break;
-	default:
+	else
 		fuzz_call(t, ctx->fd, fuzz_below(t, ~0U), &query, sizeof(query));
-	}
 }
 
 void fuzz_op_objects(struct fuzz_thread *t)
@@ -375,7 +378,8 @@ void fuzz_op_objects(struct fuzz_thread *t)
 		fuzz_reserve_some, fuzz_make_ring, fuzz_make_queue, fuzz_make_queue,
 		fuzz_make_graph, fuzz_make_graph, fuzz_make_graph, fuzz_destroy_some,
 		fuzz_describe_some, fuzz_describe_context, fuzz_reset_some, fuzz_call_others,
-		fuzz_make_region, fuzz_make_region, fuzz_take_data,
+		fuzz_make_region, fuzz_make_region, fuzz_take_data, fuzz_make_zone,
+		fuzz_make_zone, fuzz_make_target, fuzz_make_target,
 	};
 	const unsigned int nr = sizeof(ops) / sizeof(ops[0]);
 	unsigned int which = fuzz_below(t, nr + 2);
@@ -403,6 +407,10 @@ static bool fuzz_make_side(struct fuzz_thread *t, struct fuzz_context *ctx,
 	*attr = raw_endpoint_attr(IB_COLLQ_ENDPOINT_SIGNAL);
 	attr->timeout = 12;
 	attr->probe_ms = fuzz_one_in(t, 2) ? 20 : 0;
+	if (fuzz_one_in(t, 2)) {
+		attr->flags = IB_COLLQ_ENDPOINT_ZONES;
+		attr->max_send_sge = 2;
+	}
 	if (fuzz_batch(t, ctx->fd, IB_COLLQ_ENDPOINT_CREATE, attr, sizeof(*attr), 1) != 1 ||
 	    fuzz_batch(t, ctx->fd, IB_COLLQ_COUNTER_CREATE, &counter, sizeof(counter), 1) != 1)
 		return false;

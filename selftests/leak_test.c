@@ -22,8 +22,8 @@
 #include "collq_memory.h"
 #include "usage.h"
 
-/* rxe0 has one of its own (GSI), and the pair that every round starts with. */
-#define QUEUE_PAIRS	3
+/* rxe0 has one of its own (GSI), and those that every round starts with. */
+#define QUEUE_PAIRS	4
 
 /* Memory of regions; not contiguous for the device. */
 #define MEMORY		(4 * RAW_PAGE)
@@ -37,6 +37,7 @@ struct world {
 	char *memory;
 	int region;
 	int copy;
+	int owner;		/* an endpoint that may have landing zones */
 };
 
 static int destroy_made(struct world *world, int id)
@@ -158,6 +159,35 @@ static int round_copy(struct world *world)
 	return raw_ring_take(&world->a.ring, &completion) ? 0 : -EPROTO;
 }
 
+static int round_zone(struct world *world)
+{
+	struct ib_collq_zone_name name;
+
+	return destroy_made(world, raw_zone_offer(world->a.fd, world->owner, world->region, 17,
+						  2 * RAW_PAGE, &name));
+}
+
+static int round_zone_endpoint(struct world *world)
+{
+	struct ib_collq_endpoint_create attr = raw_endpoint_attr(IB_COLLQ_ENDPOINT_SIGNAL);
+
+	attr.flags = IB_COLLQ_ENDPOINT_ZONES;
+	attr.max_send_sge = 4;
+	return destroy_made(world, raw_endpoint_create(world->a.fd, &attr));
+}
+
+static int round_target(struct world *world)
+{
+	struct ib_collq_zone_name name = {
+		.version = IB_COLLQ_PROTOCOL_VERSION,
+		.length = 1,
+	};
+
+	memcpy(name.endpoint, ((struct ib_collq_address *)world->b.attr.address)->nonce,
+	       sizeof(name.endpoint));
+	return destroy_made(world, raw_target_create(world->a.fd, world->a.endpoint, &name));
+}
+
 static int round_submission(struct world *world)
 {
 	return raw_pair_barrier(&world->a, &world->b);
@@ -263,6 +293,18 @@ FIXTURE_VARIANT_ADD(leak, copy) {
 	.round = round_copy, .rounds = 10000,
 };
 
+FIXTURE_VARIANT_ADD(leak, zone) {
+	.round = round_zone, .rounds = 10000,
+};
+
+FIXTURE_VARIANT_ADD(leak, zone_endpoint) {
+	.round = round_zone_endpoint, .rounds = 10000,
+};
+
+FIXTURE_VARIANT_ADD(leak, target) {
+	.round = round_target, .rounds = 10000,
+};
+
 FIXTURE_VARIANT_ADD(leak, submission) {
 	.round = round_submission, .rounds = 10000,
 };
@@ -288,7 +330,12 @@ FIXTURE_SETUP(leak)
 		.tasks = &task, .nr_tasks = 1, .sges = sges, .nr_sges = 2, .nr_buffers = 1,
 	};
 
+	struct ib_collq_endpoint_create owner = raw_endpoint_attr(IB_COLLQ_ENDPOINT_SIGNAL);
+
 	ASSERT_EQ(0, raw_pair_open(&self->world.a, &self->world.b));
+	owner.flags = IB_COLLQ_ENDPOINT_ZONES;
+	self->world.owner = raw_endpoint_create(self->world.a.fd, &owner);
+	ASSERT_LT(0, self->world.owner);
 	self->world.memory = raw_map(2 * MEMORY);
 	ASSERT_NE(NULL, self->world.memory);
 	ASSERT_EQ(0, munmap(self->world.memory + MEMORY, MEMORY));

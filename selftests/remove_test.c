@@ -18,7 +18,7 @@
 
 #include "kselftest_harness.h"
 
-#include "collq_memory.h"
+#include "landing.h"
 
 static int add_device(void)
 {
@@ -361,6 +361,40 @@ TEST_F(remove, nothing_comes_after_the_news)
 	EXPECT_EQ(0, failed);
 	close(hole.fd);
 	close(event);
+}
+
+/* With a zone that is written to while the device goes. */
+TEST(device_with_a_zone)
+{
+	struct ib_collq_sge sge = { .length = 20000 };
+	struct ib_collq_zone_name name;
+	struct landing landing;
+	int graph, status;
+
+	if (geteuid())
+		SKIP(return, "takes root");
+	ASSERT_EQ(0, landing_open(&landing, IB_COLLQ_ENDPOINT_ZONES));
+	ASSERT_EQ(0, landing_offer(&landing, 77, 20000));
+	graph = landing_graph(&landing, landing.target, 0, &sge, 1);
+	ASSERT_EQ(0, landing_check(&landing, &sge, 1, 0, 1));
+	ASSERT_EQ(0, system("(rdma link del " RAW_DEVICE ") &"));
+	do
+		status = landing_run(&landing, graph);
+	while (!status);
+	EXPECT_TRUE(status == -ENODEV || status == -ENETDOWN || status == -EHOSTUNREACH ||
+		    status == -EREMOTEIO || status == -ECONNRESET) TH_LOG("status %d", status);
+	ASSERT_TRUE(RAW_EVENTUALLY(!raw_node()[0]));
+	EXPECT_TRUE(RAW_EVENTUALLY(!raw_status_kb("VmPin")));
+	EXPECT_EQ(-ENODEV, raw_zone_offer(landing.to.side.fd, landing.to.side.endpoint,
+					  landing.to.region, 0, 1, &name));
+	EXPECT_EQ(-ENODEV, raw_destroy(landing.to.side.fd, landing.zone));
+	memset(landing.to.area, LANDING_CANARY, LANDING_SIZE);
+	EXPECT_TRUE(landing_untouched(&landing));
+	landing_close(&landing);
+	EXPECT_EQ(0, unload());
+	EXPECT_EQ(0, system("modprobe ib_collq"));
+	EXPECT_EQ(0, add_device());
+	EXPECT_EQ(0, raw_try_new_pair());
 }
 
 /* It comes back as another one, while old descriptors are still open. */
