@@ -5,6 +5,7 @@
  */
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "collq_memory.h"
 #include "fuzz.h"
@@ -106,7 +107,9 @@ void fuzz_take_data(struct fuzz_thread *t, struct fuzz_context *ctx)
 		     MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 		break;
 	default:
-		memset(start, fuzz_below(t, 256), RAW_PAGE);
+		/* By the kernel: another thread may have made it read-only just now. */
+		if (pread(t->fuzz->memory, start, RAW_PAGE, fuzz_below(t, FUZZ_AREA)) < 0)
+			return;
 	}
 }
 
