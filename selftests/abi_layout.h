@@ -291,7 +291,7 @@ MEMBER(context_describe, uid, 20);
 MEMBER(context_describe, created, 24);
 MEMBER(context_describe, comm, 32);
 
-STRUCT(endpoint_info, 368);
+STRUCT(endpoint_info, 392);
 MEMBER(endpoint_info, create, 0);
 MEMBER(endpoint_info, peer_address, 192);
 MEMBER(endpoint_info, state, 320);
@@ -302,6 +302,10 @@ MEMBER(endpoint_info, sends, 336);
 MEMBER(endpoint_info, sends_done, 344);
 MEMBER(endpoint_info, messages, 352);
 MEMBER(endpoint_info, dropped, 360);
+MEMBER(endpoint_info, local_sends, 368);
+MEMBER(endpoint_info, local_messages, 376);
+MEMBER(endpoint_info, is_local, 384);
+MEMBER(endpoint_info, __reserved, 388);
 
 STRUCT(counter_info, 64);
 MEMBER(counter_info, create, 0);
@@ -455,6 +459,8 @@ VALUE(IB_COLLQ_ENDPOINT_MESSAGE, 2);
 VALUE(IB_COLLQ_ENDPOINT_ZONES, 1);
 VALUE(IB_COLLQ_CAP_ABORT, 1);
 VALUE(IB_COLLQ_CAP_CLOSE, 2);
+VALUE(IB_COLLQ_CAP_LOCAL, 4);
+VALUE(IB_COLLQ_ENDPOINT_LOCAL, 2);
 VALUE(IB_COLLQ_LINK_INFINIBAND, 1);
 VALUE(IB_COLLQ_LINK_ETHERNET, 2);
 VALUE(IB_COLLQ_SOURCE_USER, 1);

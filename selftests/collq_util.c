@@ -156,11 +156,13 @@ int raw_describe(int fd, __u32 id, void *info, __u32 info_size)
 }
 
 __u8 raw_ack_timeout = 16;
+__u32 raw_endpoint_flags;
 
 struct ib_collq_endpoint_create raw_endpoint_attr(__u32 kind)
 {
 	return (struct ib_collq_endpoint_create) {
 		.kind = kind,
+		.flags = raw_endpoint_flags,
 		.peer = 42,
 		.port = 1,
 		.gid_index = 1,

@@ -66,6 +66,8 @@ int raw_destroy(int fd, __u32 id);
 int raw_describe(int fd, __u32 id, void *info, __u32 info_size);
 /* The timeout that endpoints get: how long they linger is in proportion. */
 extern __u8 raw_ack_timeout;
+/* The flags that they get: none, so that the wire is used, unless a test says else. */
+extern __u32 raw_endpoint_flags;
 struct ib_collq_endpoint_create raw_endpoint_attr(__u32 kind);
 int raw_endpoint_create(int fd, struct ib_collq_endpoint_create *attr);
 int raw_endpoint_connect(int fd, __u32 endpoint, const __u8 *address);

@@ -209,11 +209,16 @@ FIXTURE_VARIANT_ADD(range, probe_ms_beyond) {
 };
 
 FIXTURE_VARIANT_ADD(range, flags) {
-	.offset = OFFSET(flags), .size = SIZE(flags), .value = 2, .err = -EOPNOTSUPP,
+	.offset = OFFSET(flags), .size = SIZE(flags), .value = 4, .err = -EOPNOTSUPP,
 };
 
 FIXTURE_VARIANT_ADD(range, last_flag) {
 	.offset = OFFSET(flags), .size = SIZE(flags), .value = 1U << 31, .err = -EOPNOTSUPP,
+};
+
+FIXTURE_VARIANT_ADD(range, zones_that_are_local) {
+	.offset = OFFSET(flags), .size = SIZE(flags),
+	.value = IB_COLLQ_ENDPOINT_ZONES | IB_COLLQ_ENDPOINT_LOCAL, .err = -EINVAL,
 };
 
 FIXTURE_VARIANT_ADD(range, zones_of_messages) {

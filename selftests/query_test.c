@@ -36,7 +36,8 @@ TEST_F(context, query)
 	EXPECT_EQ(IB_COLLQ_PROTOCOL_VERSION, query.protocol_version);
 	EXPECT_EQ(IB_COLLQ_FEATURE_SIGNAL | IB_COLLQ_FEATURE_MESSAGE |
 		  IB_COLLQ_FEATURE_REGION | IB_COLLQ_FEATURE_ZONE | IB_COLLQ_FEATURE_CALC |
-		  IB_COLLQ_FEATURE_RESET | IB_COLLQ_FEATURE_PROBE, query.features);
+		  IB_COLLQ_FEATURE_RESET | IB_COLLQ_FEATURE_PROBE |
+		  IB_COLLQ_FEATURE_LOCAL, query.features);
 	EXPECT_STREQ(RAW_DEVICE, (const char *)query.device);
 	EXPECT_EQ(1, query.nr_ports);
 	/* The least that is of use. */

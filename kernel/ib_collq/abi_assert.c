@@ -69,7 +69,7 @@ ASSERT_SIZE(ib_collq_counter_info, 64);
 ASSERT_SIZE(ib_collq_graph_info, 24);
 ASSERT_SIZE(ib_collq_queue_info, 80);
 ASSERT_SIZE(ib_collq_ring_info, 56);
-ASSERT_SIZE(ib_collq_endpoint_info, 368);
+ASSERT_SIZE(ib_collq_endpoint_info, 392);
 ASSERT_SIZE(ib_collq_region_create, 40);
 ASSERT_SIZE(ib_collq_region_info, 64);
 ASSERT_SIZE(ib_collq_zone_offer, 72);

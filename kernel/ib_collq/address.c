@@ -103,6 +103,8 @@ int collq_address_make(struct collq_verbs *verbs,
 					 IB_COLLQ_LINK_INFINIBAND;
 	address->capabilities = cpu_to_le32(IB_COLLQ_CAP_ABORT |
 					    IB_COLLQ_CAP_CLOSE);
+	if (attr->flags & IB_COLLQ_ENDPOINT_LOCAL)
+		address->capabilities |= cpu_to_le32(IB_COLLQ_CAP_LOCAL);
 	address->qpn = cpu_to_le32(qpn);
 	address->psn = cpu_to_le32(get_random_u32() & 0xffffff);
 	if (address->link_layer == IB_COLLQ_LINK_INFINIBAND)

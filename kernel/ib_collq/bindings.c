@@ -20,15 +20,18 @@
 #include "graph.h"
 #include "region.h"
 
-/* Bindings of so many slots, none of which is bound. May sleep. */
-struct collq_bindings *collq_bindings_alloc(u32 nr)
+/* Bindings for a run of a graph, none of whose slots is bound. May sleep. */
+struct collq_bindings *collq_bindings_alloc(struct collq_graph *graph)
 {
 	struct collq_bindings *bindings;
+	u32 nr = graph->nr_buffers;
 
 	bindings = kzalloc(struct_size(bindings, slots, nr), GFP_KERNEL_ACCOUNT);
 	if (!bindings)
 		return NULL;
 	refcount_set(&bindings->refs, 1);
+	collq_object_get(&graph->obj);
+	bindings->graph = graph;
 	bindings->nr = nr;
 	return bindings;
 }
@@ -36,7 +39,6 @@ struct collq_bindings *collq_bindings_alloc(u32 nr)
 /**
  * collq_bindings_bind - bind a buffer slot
  * @bindings: the bindings, which nobody else knows yet
- * @graph: the graph that is going to be run
  * @buffer: the buffer slot
  * @region: the region
  * @offset: offset into the region
@@ -46,8 +48,7 @@ struct collq_bindings *collq_bindings_alloc(u32 nr)
  * Return: 0, -EINVAL if there's no such slot or it's bound, or what
  * collq_region_use() gives.
  */
-int collq_bindings_bind(struct collq_bindings *bindings,
-			const struct collq_graph *graph, u32 buffer,
+int collq_bindings_bind(struct collq_bindings *bindings, u32 buffer,
 			struct collq_region *region, u64 offset)
 {
 	const struct collq_graph_buffer *bounds;
@@ -55,7 +56,7 @@ int collq_bindings_bind(struct collq_bindings *bindings,
 
 	if (buffer >= bindings->nr || bindings->slots[buffer].region)
 		return -EINVAL;
-	bounds = &graph->buffers[buffer];
+	bounds = &bindings->graph->buffers[buffer];
 	err = collq_region_use(region, offset, bounds->end, bounds->written);
 	if (err)
 		return err;
@@ -134,7 +135,6 @@ static int collq_bindings_index(struct collq_bindings *bindings)
 /**
  * collq_bindings_check - whether the lists fit the queue pairs
  * @bindings: the bindings, complete
- * @graph: the graph
  *
  * The graph's lists fit; but an entry that crosses the border of what has one key
  * becomes two, and where no key counts, of what is contiguous. Looks at all lists
@@ -142,9 +142,9 @@ static int collq_bindings_index(struct collq_bindings *bindings)
  *
  * Return: 0, -EMSGSIZE or -ENOMEM.
  */
-int collq_bindings_check(struct collq_bindings *bindings,
-			 const struct collq_graph *graph)
+int collq_bindings_check(struct collq_bindings *bindings)
 {
+	const struct collq_graph *graph = bindings->graph;
 	const struct collq_step *step;
 	struct collq_list list;
 	u32 i;
@@ -173,6 +173,7 @@ int collq_bindings_check(struct collq_bindings *bindings,
 static void collq_bindings_free(struct collq_bindings *bindings)
 {
 	struct work_struct *drained = bindings->drained;
+	struct collq_graph *graph = bindings->graph;
 	u32 i;
 
 	for (i = 0; i < bindings->nr; i++) {
@@ -180,6 +181,7 @@ static void collq_bindings_free(struct collq_bindings *bindings)
 			collq_region_unuse(bindings->slots[i].region);
 	}
 	kfree(bindings);
+	collq_object_put(&graph->obj);
 	if (drained)
 		queue_work(collq_wq, drained);
 }

@@ -28,12 +28,14 @@ struct collq_binding {
  * @refs: one of the submission until it ends, one of each message that is posted
  *	and not over
  * @drained: to be queued when the last one goes, or NULL. Set by who holds one
+ * @graph: the graph, whose table lists are part of; referenced
  * @nr: number of @slots
  * @slots: by number of the buffer slot
  */
 struct collq_bindings {
 	refcount_t refs;
 	struct work_struct *drained;
+	struct collq_graph *graph;
 	u32 nr;
 	struct collq_binding slots[];
 };
@@ -50,12 +52,10 @@ struct collq_list {
 	u32 nr;
 };
 
-struct collq_bindings *collq_bindings_alloc(u32 nr);
-int collq_bindings_bind(struct collq_bindings *bindings,
-			const struct collq_graph *graph, u32 buffer,
+struct collq_bindings *collq_bindings_alloc(struct collq_graph *graph);
+int collq_bindings_bind(struct collq_bindings *bindings, u32 buffer,
 			struct collq_region *region, u64 offset);
-int collq_bindings_check(struct collq_bindings *bindings,
-			 const struct collq_graph *graph);
+int collq_bindings_check(struct collq_bindings *bindings);
 bool collq_bindings_put(struct collq_bindings *bindings);
 u32 collq_list_sges(const struct collq_list *list, const struct ib_pd *own_pd,
 		    struct ib_sge *sges);

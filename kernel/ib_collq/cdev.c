@@ -220,6 +220,7 @@ static int collq_device_init(struct collq_device *cd, struct ib_device *ibdev)
 	INIT_LIST_HEAD(&cd->contexts);
 	collq_cq_pool_init(&cd->cqs);
 	collq_linger_init(cd);
+	collq_local_init(cd);
 	init_waitqueue_head(&cd->verbs_gone);
 
 	atomic_inc(&collq_nr_devices);

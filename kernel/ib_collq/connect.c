@@ -141,10 +141,12 @@ int collq_endpoint_connect(struct collq_endpoint *ep,
 	}
 	spin_lock_bh(&ep->lock);
 	ep->peer_address = *peer;
+	collq_local_prepare(ep);
 	/* It may have said CLOSE, or failed, already. */
 	if (ep->state == IB_COLLQ_ENDPOINT_NEW)
 		collq_endpoint_set_state(ep, IB_COLLQ_ENDPOINT_CONNECTED, 0);
 	spin_unlock_bh(&ep->lock);
+	collq_local_join(ep);
 	return 0;
 
 err_undo:

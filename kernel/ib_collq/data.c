@@ -27,7 +27,7 @@
 /* Bytes that CALC brings together at a time; a multiple of every element. */
 #define COLLQ_CALC_BYTES	256U
 
-static u64 collq_list_length(const struct collq_list *list)
+u64 collq_list_length(const struct collq_list *list)
 {
 	u64 length = 0;
 	u32 i;
@@ -57,16 +57,16 @@ static void *collq_list_at(const struct collq_list *list,
 	return address;
 }
 
-/* Copies one piece, of @max bytes at most. */
+/* Copies one piece. */
 static u32 collq_copy_piece(const struct collq_list *src,
 			    const struct collq_list *dst,
-			    struct collq_progress *progress, u64 max)
+			    struct collq_progress *progress)
 {
 	u32 src_room, dst_room, length;
 	void *from = collq_list_at(src, &progress->src, &src_room);
 	void *to = collq_list_at(dst, &progress->dst, &dst_room);
 
-	length = min_t(u64, max, min(src_room, dst_room));
+	length = min_t(u64, progress->left, min(src_room, dst_room));
 	memmove(to, from, length);
 	progress->src.done += length;
 	progress->dst.done += length;
@@ -196,6 +196,37 @@ static u32 collq_calc_piece(const struct collq_step *step,
 	return length;
 }
 
+/* Starts with what is to be read. The entries are counted, which costs. */
+void collq_data_begin(struct collq_progress *progress,
+		      const struct collq_list *src, unsigned int *budget)
+{
+	*progress = (struct collq_progress) {
+		.left = collq_list_length(src),
+		.begun = true,
+	};
+	*budget -= min(*budget, src->nr / COLLQ_ENTRIES_PER_TASK);
+}
+
+/* A piece has been done. */
+static void collq_data_charge(struct collq_progress *progress, u32 done,
+			      unsigned int *budget)
+{
+	progress->left -= done;
+	*budget -= min(*budget, 1 + done / COLLQ_BYTES_PER_TASK);
+}
+
+/* Copies from list to list as much as may be done. */
+void collq_data_copy(const struct collq_list *src, const struct collq_list *dst,
+		     struct collq_progress *progress, unsigned int *budget)
+{
+	u32 done;
+
+	while (progress->left && *budget) {
+		done = collq_copy_piece(src, dst, progress);
+		collq_data_charge(progress, done, budget);
+	}
+}
+
 /**
  * collq_data_run - go on with a COPY or CALC task
  * @graph: the graph
@@ -218,22 +249,14 @@ u64 collq_data_run(const struct collq_graph *graph,
 	u64 before;
 	u32 done;
 
-	if (!progress->begun) {
-		*progress = (struct collq_progress) {
-			.left = collq_list_length(&src),
-			.begun = true,
-		};
-		*budget -= min(*budget, src.nr / COLLQ_ENTRIES_PER_TASK);
-	}
+	if (!progress->begun)
+		collq_data_begin(progress, &src, budget);
 	before = progress->left;
+	if (step->opcode == IB_COLLQ_TASK_COPY)
+		collq_data_copy(&src, &dst, progress, budget);
 	while (progress->left && *budget) {
-		if (step->opcode == IB_COLLQ_TASK_COPY)
-			done = collq_copy_piece(&src, &dst, progress,
-						progress->left);
-		else
-			done = collq_calc_piece(step, &src, &dst, progress);
-		progress->left -= done;
-		*budget -= min(*budget, 1 + done / COLLQ_BYTES_PER_TASK);
+		done = collq_calc_piece(step, &src, &dst, progress);
+		collq_data_charge(progress, done, budget);
 	}
 	return before - progress->left;
 }

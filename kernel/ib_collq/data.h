@@ -6,6 +6,7 @@
 
 struct collq_bindings;
 struct collq_graph;
+struct collq_list;
 struct collq_step;
 
 /**
@@ -32,6 +33,11 @@ struct collq_progress {
 	bool begun;
 };
 
+u64 collq_list_length(const struct collq_list *list);
+void collq_data_begin(struct collq_progress *progress,
+		      const struct collq_list *src, unsigned int *budget);
+void collq_data_copy(const struct collq_list *src, const struct collq_list *dst,
+		     struct collq_progress *progress, unsigned int *budget);
 u64 collq_data_run(const struct collq_graph *graph,
 		   const struct collq_step *step,
 		   struct collq_bindings *bindings,

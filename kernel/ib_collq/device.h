@@ -10,6 +10,7 @@
 #include <linux/workqueue.h>
 
 #include "cq_pool.h"
+#include "local.h"
 
 struct ib_device;
 
@@ -53,6 +54,7 @@ struct collq_linger_list {
  * @last_context: id of the latest one, under @mutex
  * @cqs: completion queues
  * @linger: endpoints that were destroyed but linger
+ * @local: endpoints whose peer may be on this device too
  * @nr_verbs: protection domains that are still there
  * @verbs_gone: woken when @nr_verbs drops to zero, and when @gone is set
  */
@@ -69,6 +71,7 @@ struct collq_device {
 	u32 last_context;
 	struct collq_cq_pool cqs;
 	struct collq_linger_list linger;
+	struct collq_local_table local;
 	atomic_t nr_verbs;
 	wait_queue_head_t verbs_gone;
 };

@@ -17,6 +17,7 @@
 #include <linux/wait_bit.h>
 
 #include "address.h"
+#include "bindings.h"
 #include "context.h"
 #include "counter.h"
 #include "device.h"
@@ -261,6 +262,8 @@ static void collq_endpoint_event_work(struct work_struct *work)
 	 * What is posted there lets go of its buffers. Whoever replaces or destroys
 	 * the queue pair waits for this work.
 	 */
+	if (state == IB_COLLQ_ENDPOINT_ERROR)
+		collq_local_leave(ep);
 	if (state == IB_COLLQ_ENDPOINT_ERROR && ep->sge_list) {
 		if (ep->attr.kind == IB_COLLQ_ENDPOINT_SIGNAL)
 			collq_endpoint_let_send(ep);
@@ -370,6 +373,8 @@ static void collq_endpoint_destroy(struct collq_object *obj)
 	struct collq_endpoint *ep = collq_endpoint_of(obj);
 
 	collq_endpoint_leave(ep);
+	collq_local_finish(ep);
+	collq_local_leave(ep);
 	if (!collq_linger_begin(ep))
 		collq_endpoint_teardown(ep);
 }
@@ -377,7 +382,8 @@ static void collq_endpoint_destroy(struct collq_object *obj)
 static void collq_endpoint_free_queues(struct collq_endpoint *ep)
 {
 	kfree(ep->sge_list);
-	kvfree(ep->recv_bindings);
+	kvfree(ep->local.sends_posted);
+	kvfree(ep->recvs);
 	kvfree(ep->sends);
 }
 
@@ -390,7 +396,8 @@ static void collq_endpoint_free(struct collq_object *obj)
 	xa_destroy(&ep->aborts);
 	kvfree(ep->slots);
 	collq_endpoint_free_queues(ep);
-	kfree(ep);
+	/* A local peer may be about to look at it. */
+	kfree_rcu(ep, rcu);
 }
 
 static const struct collq_object_ops collq_endpoint_ops = {
@@ -416,11 +423,13 @@ static int collq_endpoint_check(const struct ib_collq_endpoint_create *attr,
 {
 	u32 max_capacity = collq_endpoint_max_capacity(ibdev);
 
-	if (attr->flags & ~IB_COLLQ_ENDPOINT_ZONES)
+	if (attr->flags & ~(IB_COLLQ_ENDPOINT_ZONES | IB_COLLQ_ENDPOINT_LOCAL))
 		return -EOPNOTSUPP;
 	if ((attr->kind != IB_COLLQ_ENDPOINT_SIGNAL &&
 	     attr->kind != IB_COLLQ_ENDPOINT_MESSAGE) ||
 	    attr->__reserved[0] || attr->__reserved[1] ||
+	    /* What is written goes over the wire; signals must not overtake it. */
+	    attr->flags == (IB_COLLQ_ENDPOINT_ZONES | IB_COLLQ_ENDPOINT_LOCAL) ||
 	    !rdma_is_port_valid(ibdev, attr->port) ||
 	    attr->sl > 15 || attr->mtu > IB_MTU_4096 ||
 	    !attr->timeout || attr->timeout > 31 ||
@@ -434,7 +443,7 @@ static int collq_endpoint_check(const struct ib_collq_endpoint_create *attr,
 		return -EINVAL;
 	if (attr->kind == IB_COLLQ_ENDPOINT_SIGNAL)
 		return attr->max_recv_sge || attr->signal_endpoint ? -EINVAL : 0;
-	return attr->flags ? -EINVAL : 0;
+	return attr->flags & IB_COLLQ_ENDPOINT_ZONES ? -EINVAL : 0;
 }
 
 /*
@@ -464,6 +473,7 @@ static void collq_endpoint_init(struct collq_endpoint *ep,
 	INIT_LIST_HEAD(&ep->pending_aborts);
 	INIT_LIST_HEAD(&ep->message_endpoints);
 	INIT_WORK(&ep->event_work, collq_endpoint_event_work);
+	INIT_WORK(&ep->local.work, collq_local_work);
 	xa_init(&ep->aborts);
 	ep->state = IB_COLLQ_ENDPOINT_NEW;
 	ep->probe_at = jiffies;
@@ -507,9 +517,9 @@ static int collq_endpoint_alloc_queues(struct collq_endpoint *ep)
 		return -ENOMEM;
 	if (ep->attr.kind == IB_COLLQ_ENDPOINT_SIGNAL)
 		return 0;
-	ep->recv_bindings = kvcalloc(ep->recv_depth, sizeof(*ep->recv_bindings),
-				     GFP_KERNEL_ACCOUNT);
-	return ep->recv_bindings ? 0 : -ENOMEM;
+	ep->recvs = kvcalloc(ep->recv_depth, sizeof(*ep->recvs),
+			     GFP_KERNEL_ACCOUNT);
+	return ep->recvs ? collq_local_alloc(ep) : -ENOMEM;
 }
 
 /* A protection domain of its own, if it needs one: 0 or an error. May sleep. */
@@ -689,5 +699,8 @@ void collq_endpoint_info(struct collq_endpoint *ep,
 	info->sends_done = ep->total_sends - collq_endpoint_in_flight(ep);
 	info->messages = ep->messages;
 	info->dropped = ep->dropped;
+	info->local_sends = ep->local.sends;
+	info->local_messages = ep->local.messages;
+	info->is_local = !!ep->local.peer;
 	spin_unlock_bh(&ep->lock);
 }

@@ -3,6 +3,7 @@
 #define COLLQ_ENDPOINT_H
 
 #include <linux/list.h>
+#include <linux/rcupdate.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -11,6 +12,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "charge.h"
+#include "local.h"
 #include "object.h"
 #include "verbs.h"
 
@@ -68,8 +70,8 @@ struct collq_send {
  * @sends_mask: number to index of @sends
  * @send_sges: scatter/gather entries of a send that the queue pair takes
  * @recv_sges: the same for a receive
- * @recv_bindings: of a message endpoint, for each slot of the receive queue: the
- *	buffers that are written to, as long as that may happen; or NULL
+ * @recvs: of a message endpoint, for each slot of the receive queue: what is
+ *	written to. Its buffers are held as long as that may happen
  * @sge_list: the list of what is being posted, under @lock; NULL if no message can
  *	have data
  * @recv_cqe: completion of every receive
@@ -117,6 +119,8 @@ struct collq_send {
  * @lingering: it's in the device's list, and not cut short
  * @linger_node: in that list, under its lock
  * @linger_until: when lingering ends, in jiffies, under that lock too
+ * @local: the short way to the peer
+ * @rcu: frees the memory
  */
 struct collq_endpoint {
 	struct collq_object obj;
@@ -138,7 +142,7 @@ struct collq_endpoint {
 	u32 sends_mask;
 	u32 send_sges;
 	u32 recv_sges;
-	struct collq_bindings **recv_bindings;
+	struct collq_list *recvs;
 	struct ib_sge *sge_list;
 	struct ib_cqe recv_cqe;
 	struct ib_recv_wr repost[COLLQ_REPOST_BATCH];
@@ -180,6 +184,8 @@ struct collq_endpoint {
 	bool lingering;
 	struct list_head linger_node;
 	unsigned long linger_until;
+	struct collq_local local;
+	struct rcu_head rcu;
 };
 
 static inline struct collq_endpoint *
@@ -223,6 +229,7 @@ int collq_endpoint_reset(struct collq_endpoint *ep);
 /* The queue has been parked: it goes on when there is a free slot. */
 #define COLLQ_PARKED	1
 
+int collq_endpoint_park(struct list_head *waiters, struct collq_queue *queue);
 int collq_endpoint_send(struct collq_endpoint *ep, struct collq_queue *queue,
 			u32 imm, const struct collq_list *list);
 int collq_endpoint_write(struct collq_endpoint *ep, struct collq_queue *queue,
@@ -230,11 +237,14 @@ int collq_endpoint_write(struct collq_endpoint *ep, struct collq_queue *queue,
 			 const struct collq_target *target, u64 offset);
 int collq_endpoint_recv(struct collq_endpoint *ep, struct collq_queue *queue,
 			const struct collq_list *list);
+void collq_endpoint_release_recvs(struct collq_endpoint *ep);
 void collq_endpoint_release_buffers(struct collq_endpoint *ep);
 int collq_endpoint_post_recvs(struct collq_endpoint *ep);
 int collq_endpoint_post_control(struct collq_endpoint *ep, u32 imm);
 int collq_endpoint_post_probe(struct collq_endpoint *ep);
+void collq_endpoint_ask(struct collq_endpoint *ep);
 void collq_endpoint_probe(struct collq_endpoint *ep);
+void collq_endpoint_message_done(struct collq_endpoint *ep);
 void collq_endpoint_send_done(struct ib_cq *cq, struct ib_wc *wc);
 void collq_endpoint_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 void collq_endpoint_wake_waiters(struct collq_endpoint *ep);

@@ -75,6 +75,12 @@ void collq_engine_enter(void)
 			       COLLQ_ENGINE_MIN_BUDGET);
 }
 
+/* What may still be done here, between enter and exit. */
+unsigned int *collq_engine_budget(void)
+{
+	return &this_cpu_ptr(&collq_runner)->budget;
+}
+
 /* Puts a queue that was unparked on the run list, with the caller's reference. */
 void collq_engine_wake(struct collq_queue *queue)
 {

@@ -111,8 +111,7 @@ out_refusal:
 	return err;
 }
 
-static int collq_bind(struct collq_context *ctx, const struct collq_graph *graph,
-		      struct collq_bindings *bindings,
+static int collq_bind(struct collq_context *ctx, struct collq_bindings *bindings,
 		      const struct ib_collq_buffer_bind *bind)
 {
 	struct collq_object *region;
@@ -121,7 +120,7 @@ static int collq_bind(struct collq_context *ctx, const struct collq_graph *graph
 	region = collq_object_find(ctx, bind->region, IB_COLLQ_OBJECT_REGION);
 	if (!region)
 		return -ENOENT;
-	err = collq_bindings_bind(bindings, graph, bind->buffer,
+	err = collq_bindings_bind(bindings, bind->buffer,
 				  collq_region_of(region), bind->offset);
 	collq_object_put(region);
 	return err;
@@ -129,7 +128,7 @@ static int collq_bind(struct collq_context *ctx, const struct collq_graph *graph
 
 /* What the buffer slots stand for: NULL if there are none, or an ERR_PTR. */
 static struct collq_bindings *
-collq_get_bindings(struct collq_context *ctx, const struct collq_graph *graph,
+collq_get_bindings(struct collq_context *ctx, struct collq_graph *graph,
 		   const struct ib_collq_queue_submit *attr)
 {
 	void __user *user = u64_to_user_ptr(attr->bindings);
@@ -146,7 +145,7 @@ collq_get_bindings(struct collq_context *ctx, const struct collq_graph *graph,
 		return ERR_PTR(-EINVAL);
 	if (attr->binding_size > PAGE_SIZE)
 		return ERR_PTR(-E2BIG);
-	bindings = collq_bindings_alloc(attr->nr_bindings);
+	bindings = collq_bindings_alloc(graph);
 	if (!bindings)
 		return ERR_PTR(-ENOMEM);
 	for (i = 0; i < attr->nr_bindings && !err; i++) {
@@ -154,10 +153,10 @@ collq_get_bindings(struct collq_context *ctx, const struct collq_graph *graph,
 					    (size_t)i * attr->binding_size,
 					    attr->binding_size);
 		if (!err)
-			err = collq_bind(ctx, graph, bindings, &bind);
+			err = collq_bind(ctx, bindings, &bind);
 	}
 	if (!err)
-		err = collq_bindings_check(bindings, graph);
+		err = collq_bindings_check(bindings);
 	if (err) {
 		collq_bindings_put(bindings);
 		return ERR_PTR(err);

@@ -112,6 +112,7 @@ static void collq_reset_state(struct collq_endpoint *ep)
 	ep->recvs_consumed = 0;
 	ep->qp_failed = false;
 	ep->resets++;
+	ep->local.data = false;
 	memset(&ep->peer_address, 0, sizeof(ep->peer_address));
 	collq_endpoint_set_state(ep, IB_COLLQ_ENDPOINT_NEW, 0);
 	spin_unlock_bh(&ep->lock);
@@ -149,6 +150,7 @@ int collq_endpoint_reset(struct collq_endpoint *ep)
 	err = collq_reset_close(ep);
 	if (err)
 		goto err_destroy_qp;
+	collq_local_leave(ep);
 
 	if (ep->resetting)
 		wait_var_event_timeout(&ep->retired, collq_reset_all_sent(ep),

@@ -114,8 +114,7 @@ static int collq_endpoint_post(struct collq_endpoint *ep, struct ib_send_wr *wr,
 }
 
 /* Parks a queue until a slot comes back. It holds a reference then. */
-static int collq_endpoint_park(struct list_head *waiters,
-			       struct collq_queue *queue)
+int collq_endpoint_park(struct list_head *waiters, struct collq_queue *queue)
 {
 	collq_object_get(&queue->obj);
 	list_add_tail(&queue->park_node, waiters);
@@ -132,9 +131,6 @@ static int collq_endpoint_start(struct collq_endpoint *ep,
 {
 	int ret;
 
-	ret = collq_endpoint_unusable(ep);
-	if (unlikely(ret))
-		return ret;
 	if (unlikely(collq_endpoint_in_flight(ep) >= ep->attr.send_capacity))
 		return collq_endpoint_park(&ep->send_waiters, queue);
 	if (unlikely(list->nr)) {
@@ -172,7 +168,16 @@ int collq_endpoint_send(struct collq_endpoint *ep, struct collq_queue *queue,
 	lockdep_assert_held(&queue->lock);
 
 	spin_lock(&ep->lock);
-	ret = collq_endpoint_start(ep, queue, &wr, list);
+	ret = collq_endpoint_unusable(ep);
+	if (likely(!ret)) {
+		if (ep->local.data)
+			return collq_local_send(ep, queue, list);
+		if (ep->local.peer) {
+			collq_local_signal(ep, imm);
+			return 0;
+		}
+		ret = collq_endpoint_start(ep, queue, &wr, list);
+	}
 	spin_unlock(&ep->lock);
 	return ret;
 }
@@ -206,7 +211,9 @@ int collq_endpoint_write(struct collq_endpoint *ep, struct collq_queue *queue,
 	lockdep_assert_held(&queue->lock);
 
 	spin_lock(&ep->lock);
-	if (target->resets == ep->resets)
+	if (likely(target->resets == ep->resets))
+		ret = collq_endpoint_unusable(ep);
+	if (likely(!ret))
 		ret = collq_endpoint_start(ep, queue, &wr.wr, list);
 	spin_unlock(&ep->lock);
 	return ret;
@@ -214,13 +221,13 @@ int collq_endpoint_write(struct collq_endpoint *ep, struct collq_queue *queue,
 
 /* A receive has been posted, and holds what it writes to. */
 static void collq_endpoint_hold_recv(struct collq_endpoint *ep,
-				     struct collq_bindings *bindings)
+				     const struct collq_list *list)
 {
 	u32 slot = (ep->recv_oldest + ep->recvs_posted++) % ep->recv_depth;
 
-	ep->recv_bindings[slot] = bindings;
-	if (bindings) {
-		collq_bindings_get(bindings);
+	ep->recvs[slot] = *list;
+	if (list->bindings) {
+		collq_bindings_get(list->bindings);
 		ep->carried++;
 	}
 }
@@ -228,7 +235,7 @@ static void collq_endpoint_hold_recv(struct collq_endpoint *ep,
 /* The oldest receive is over. */
 static void collq_endpoint_release_recv(struct collq_endpoint *ep)
 {
-	struct collq_bindings *bindings = ep->recv_bindings[ep->recv_oldest];
+	struct collq_bindings *bindings = ep->recvs[ep->recv_oldest].bindings;
 
 	ep->recvs_posted--;
 	ep->recv_oldest = (ep->recv_oldest + 1) % ep->recv_depth;
@@ -255,16 +262,22 @@ static void collq_endpoint_release_sends(struct collq_endpoint *ep, u32 number)
 	}
 }
 
+/* Nothing will arrive any more. */
+void collq_endpoint_release_recvs(struct collq_endpoint *ep)
+{
+	spin_lock_bh(&ep->lock);
+	while (ep->recvs_posted)
+		collq_endpoint_release_recv(ep);
+	spin_unlock_bh(&ep->lock);
+}
+
 /* The queue pair is gone, and nothing is under way any more. */
 void collq_endpoint_release_buffers(struct collq_endpoint *ep)
 {
 	spin_lock_bh(&ep->lock);
 	collq_endpoint_release_sends(ep, ep->posted);
-	if (ep->attr.kind == IB_COLLQ_ENDPOINT_MESSAGE) {
-		while (ep->recvs_posted)
-			collq_endpoint_release_recv(ep);
-	}
 	spin_unlock_bh(&ep->lock);
+	collq_endpoint_release_recvs(ep);
 }
 
 /* The same for a RECV task, on a message endpoint. */
@@ -284,6 +297,12 @@ int collq_endpoint_recv(struct collq_endpoint *ep, struct collq_queue *queue,
 		ret = collq_endpoint_park(&ep->recv_waiters, queue);
 		goto out_unlock;
 	}
+	if (ep->local.data) {
+		collq_endpoint_hold_recv(ep, list);
+		queue->sges += collq_list_sges(list, NULL, ep->sge_list);
+		collq_local_recv(ep);
+		return 0;
+	}
 	if (list->nr) {
 		wr.sg_list = ep->sge_list;
 		wr.num_sge = collq_list_sges(list, ep->pd, ep->sge_list);
@@ -293,7 +312,7 @@ int collq_endpoint_recv(struct collq_endpoint *ep, struct collq_queue *queue,
 		ret = collq_endpoint_post_failed(ep);
 		goto out_unlock;
 	}
-	collq_endpoint_hold_recv(ep, list->bindings);
+	collq_endpoint_hold_recv(ep, list);
 	queue->sges += wr.num_sge;
 out_unlock:
 	spin_unlock(&ep->lock);
@@ -325,23 +344,36 @@ static bool collq_endpoint_expects_ack(const struct collq_endpoint *ep)
 	return (s32)(ep->last_signaled - ep->retired) > 0;
 }
 
+/*
+ * Finds out whether the peer is there, unless that is being found out already.
+ * Endpoint lock held.
+ */
+void collq_endpoint_ask(struct collq_endpoint *ep)
+{
+	lockdep_assert_held(&ep->lock);
+
+	if (ep->state == IB_COLLQ_ENDPOINT_CONNECTED &&
+	    collq_endpoint_in_flight(ep) < ep->attr.send_capacity &&
+	    !collq_endpoint_expects_ack(ep))
+		collq_endpoint_post_probe(ep);
+}
+
 /**
  * collq_endpoint_probe - find out whether a peer that is waited for is there
  * @ep: the endpoint
  *
- * Does so if it's time, and nothing under way does it already: a send that
- * completes visibly. It takes a slot of the application's, of which half are free
- * then: no more than that many sends in a row complete unseen. Any context but
- * hardirq.
+ * Does so if it's time, and if nothing tells already: a send under way that
+ * completes visibly, or a local peer, which is known as long as it's there. It takes
+ * a slot of the application's, of which half are free then: no more than that many
+ * sends in a row complete unseen. Any context but hardirq.
  */
 void collq_endpoint_probe(struct collq_endpoint *ep)
 {
 	spin_lock_bh(&ep->lock);
 	if (time_after_eq(jiffies, ep->probe_at)) {
 		ep->probe_at = jiffies + msecs_to_jiffies(ep->attr.probe_ms);
-		if (ep->state == IB_COLLQ_ENDPOINT_CONNECTED &&
-		    !collq_endpoint_expects_ack(ep))
-			collq_endpoint_post_probe(ep);
+		if (!ep->local.peer)
+			collq_endpoint_ask(ep);
 	}
 	spin_unlock_bh(&ep->lock);
 }
@@ -388,6 +420,12 @@ void collq_endpoint_wake_waiters(struct collq_endpoint *ep)
 		;
 }
 
+/* Sends under way, of those that SEND tasks have made and others in their slots. */
+static u32 collq_endpoint_sends(const struct collq_endpoint *ep)
+{
+	return ep->local.data ? ep->local.pending : collq_endpoint_in_flight(ep);
+}
+
 /*
  * A queue that was woken because a slot was free has been here: if it has left
  * one, it's another queue's turn. So a slot that comes back costs one look,
@@ -397,7 +435,7 @@ void collq_endpoint_pass_on(struct collq_endpoint *ep)
 {
 	lockdep_assert_held(&ep->lock);
 
-	if (collq_endpoint_in_flight(ep) < ep->attr.send_capacity)
+	if (collq_endpoint_sends(ep) < ep->attr.send_capacity)
 		collq_endpoint_wake_waiter(&ep->send_waiters);
 	if (ep->recvs_posted < ep->recv_depth)
 		collq_endpoint_wake_waiter(&ep->recv_waiters);
@@ -461,7 +499,8 @@ static bool collq_endpoint_repost_due(struct collq_endpoint *ep)
 	return true;
 }
 
-static void collq_endpoint_message_done(struct collq_endpoint *ep)
+/* A message endpoint has got a message. Its lock is held. */
+void collq_endpoint_message_done(struct collq_endpoint *ep)
 {
 	collq_endpoint_release_recv(ep);
 	if (ep->messages_counter)

@@ -101,6 +101,10 @@ struct ib_collq_context_describe {
  * @messages: messages received
  * @dropped: signals and ABORTs dropped: slot not bound, or another generation;
  *	messages that make no sense
+ * @local_sends: messages that went to a local peer, which @sends doesn't count
+ * @local_messages: messages that came from one, which @messages doesn't count
+ * @is_local: 1 if the peer is local, else 0
+ * @__reserved: 0
  */
 struct ib_collq_endpoint_info {
 	struct ib_collq_endpoint_create create;
@@ -113,6 +117,10 @@ struct ib_collq_endpoint_info {
 	__aligned_u64 sends_done;
 	__aligned_u64 messages;
 	__aligned_u64 dropped;
+	__aligned_u64 local_sends;
+	__aligned_u64 local_messages;
+	__u32 is_local;
+	__u32 __reserved;
 };
 
 /**

@@ -12,11 +12,13 @@
 
 /* ib_collq_endpoint_create.flags */
 #define IB_COLLQ_ENDPOINT_ZONES		(1U << 0)	/* may have landing zones */
+#define IB_COLLQ_ENDPOINT_LOCAL		(1U << 1)	/* the wire may be left out */
 
 /**
  * struct ib_collq_endpoint_create - entry of ioctl(IB_COLLQ_ENDPOINT_CREATE)
  * @kind: IB_COLLQ_ENDPOINT_SIGNAL or IB_COLLQ_ENDPOINT_MESSAGE
- * @flags: IB_COLLQ_ENDPOINT_ZONES on a signal endpoint, or 0
+ * @flags: IB_COLLQ_ENDPOINT_LOCAL, or IB_COLLQ_ENDPOINT_ZONES on a signal endpoint;
+ *	not both
  * @peer: rank of the peer; only reported back, in completions and describe
  * @signal_endpoint: for a message endpoint, the signal endpoint to the same
  *	peer, on which CLOSE and ABORT travel; 0 otherwise
@@ -50,10 +52,15 @@
  *
  * With IB_COLLQ_ENDPOINT_ZONES an endpoint can have landing zones. It has a
  * protection domain of its own, so that what its peer may write to is out of reach
- * of all others, whatever they send; and its messages go over the wire even if the
- * peer is on the same device. The keys of regions don't count there, so what it sends
- * takes a scatter/gather entry for each part that is contiguous for the device: ask
- * for enough of them. -EOPNOTSUPP without IB_COLLQ_FEATURE_ZONE.
+ * of all others, whatever they send. The keys of regions don't count there, so what
+ * it sends takes a scatter/gather entry for each part that is contiguous for the
+ * device: ask for enough of them. -EOPNOTSUPP without IB_COLLQ_FEATURE_ZONE.
+ *
+ * With IB_COLLQ_ENDPOINT_LOCAL on both sides, which takes IB_COLLQ_FEATURE_LOCAL, and
+ * if both have been made by this module on this device, in one network namespace and
+ * with the same P_Key, of a full member, signals and messages don't take the wire from
+ * when both have been connected to each other's true address. Nothing else changes:
+ * the connection over the wire is there, and brings the end of the peer.
  */
 struct ib_collq_endpoint_create {
 	__u32 kind;

@@ -20,6 +20,7 @@
 /* Capability bits of an address: what its owner understands on the wire */
 #define IB_COLLQ_CAP_ABORT		(1U << 0)
 #define IB_COLLQ_CAP_CLOSE		(1U << 1)
+#define IB_COLLQ_CAP_LOCAL		(1U << 2)	/* IB_COLLQ_ENDPOINT_LOCAL */
 
 /* Link layers of an address */
 #define IB_COLLQ_LINK_INFINIBAND	1
