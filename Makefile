@@ -60,7 +60,8 @@ selftests: lib
 run:
 	@tools/deps
 	+@$(MAKE) --no-print-directory all
-	COLLQ_TLS=rc tools/vm -- 'collq-barrier --demo && collq-alltoall --demo'
+	tools/vm -- 'export COLLQ_TLS=rc; collq-barrier --demo && collq-alltoall --demo && \
+		COLLQ_TLS=local,rc collq-barrier --demo --ranks 16'
 
 check:
 	@tools/deps

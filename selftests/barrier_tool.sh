@@ -60,7 +60,7 @@ json() {
 
 # table_is_aligned N [COLUMNS]: the table has so many rows, all as long as the heads.
 table_is_aligned() {
-	awk -v rows="$1" -v columns="${2:-9}" '
+	awk -v rows="$1" -v columns="${2:-10}" '
 		NR == 2 { width = length($0) }
 		NR > 2 && (length($0) != width || NF != columns) { bad = 1 }
 		END { exit bad || NR != rows + 2 }' "$work/out"

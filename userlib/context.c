@@ -186,11 +186,18 @@ static uint32_t probe_interval(const struct collq_context *ctx)
 	return ctx->limits.features & IB_COLLQ_FEATURE_PROBE ? ctx->env.probe_interval : 0;
 }
 
+static uint32_t endpoint_flags(const struct collq_context *ctx)
+{
+	return ctx->limits.features & IB_COLLQ_FEATURE_LOCAL &&
+	       ctx->env.tls & COLLQ_TLS_LOCAL ? IB_COLLQ_ENDPOINT_LOCAL : 0;
+}
+
 void collq_endpoint_defaults(const struct collq_context *context, uint32_t peer,
 			     struct ib_collq_endpoint_create *endpoint)
 {
 	*endpoint = (struct ib_collq_endpoint_create){
 		.kind = IB_COLLQ_ENDPOINT_SIGNAL,
+		.flags = endpoint_flags(context),
 		.peer = peer,
 		.port = context->port,
 		.gid_index = context->gid_index,

@@ -166,7 +166,7 @@ int collq_device_open(const char *spec, const struct collq_env *env,
 	int err;
 
 	if (!(env->tls & COLLQ_TLS_RC)) {
-		collq_error("COLLQ_TLS leaves no transport that is implemented");
+		collq_error("COLLQ_TLS must have rc: what is local is connected over it, too");
 		return -EOPNOTSUPP;
 	}
 	if (collq_nldev_list(&found, &nr)) {

@@ -179,7 +179,7 @@ static const struct variable variables[] = {
 	}, {
 		.name = "COLLQ_TLS",
 		.preset = "local,rc",
-		.description = "transports allowed; only rc is used yet",
+		.description = "transports allowed: rc, and local for ranks that share a device",
 		.parse = parse_choices,
 		.offset = MEMBER(tls),
 		.choices = transports,

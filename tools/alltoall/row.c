@@ -64,6 +64,7 @@ static enum row_end judge(const struct shared *shared, const struct options *opt
 		result->copied += shared->rank[rank].tally[TALLY_COPIED];
 		result->to_copy += shared->rank[rank].tally[TALLY_TO_COPY];
 		result->messages += shared->rank[rank].tally[TALLY_MESSAGES];
+		result->local_messages += shared->rank[rank].tally[TALLY_LOCAL];
 		result->sges += shared->rank[rank].tally[TALLY_SGES];
 	}
 	result->layout = shared->rank[0].tally[TALLY_LAYOUT];

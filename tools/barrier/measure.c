@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "local.h"
 #include "rank.h"
 
 static uint64_t now_ns(void)
@@ -52,16 +53,19 @@ void time_barriers(struct rank *rank)
 
 /*
  * Between go and stop, both raised by the parent, a rank does nothing but pass
- * barriers: all system calls in between are theirs.
+ * barriers: all system calls in between are theirs. Nobody else can tell how many
+ * messages don't reach the device.
  */
 void count_barriers(struct rank *rank)
 {
-	uint64_t nr = counted_barriers(rank->options), i;
+	uint64_t nr = counted_barriers(rank->options), before, i;
 
+	before = local_sends(rank->context);
 	phase_announce(rank->shared, rank->state, PHASE_ARMED);
 	flag_await(&rank->shared->go);
 	for (i = 0; i < nr; i++)
 		pass(rank);
 	phase_announce(rank->shared, rank->state, PHASE_COUNTED);
 	flag_await(&rank->shared->stop);
+	rank->state->tally[TALLY_LOCAL] = local_sends(rank->context) - before;
 }

@@ -13,6 +13,9 @@
 #include "options.h"
 #include "shared.h"
 
+/* What a rank's tally has: messages to local peers in the counted phase */
+#define TALLY_LOCAL		0
+
 struct rank {
 	const struct options *options;
 	struct shared *shared;

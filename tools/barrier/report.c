@@ -13,15 +13,15 @@
 #include "report.h"
 #include "table.h"
 
-#define NR_COLUMNS		9
+#define NR_COLUMNS		10
 
 int report_table(FILE *out, const struct result *results, unsigned int nr)
 {
 	static const char * const heads[] = {
-		"", "", "", "", "system calls", "wire messages",
+		"", "", "", "", "system calls", "wire messages", "local messages",
 		"latency", "latency", "latency",
 		"ranks", "algorithm", "barriers", "violations", "/barrier/rank",
-		"/barrier", "min us", "median us", "p99 us",
+		"/barrier", "/barrier", "min us", "median us", "p99 us",
 	};
 	struct table table = { .columns = NR_COLUMNS, .left = 1U << 1 };
 	const struct result *result;
@@ -36,6 +36,7 @@ int report_table(FILE *out, const struct result *results, unsigned int nr)
 		table_put(&table, "%" PRIu64, result->violations);
 		table_put_ratio(&table, result->syscalls_per_barrier);
 		table_put_ratio(&table, result->messages_per_barrier);
+		table_put_ratio(&table, result->local_messages_per_barrier);
 		table_put_time(&table, result->latency.min);
 		table_put_time(&table, result->latency.median);
 		table_put_time(&table, result->latency.p99);
@@ -50,13 +51,15 @@ static json_t *number_or_null(double value)
 
 static json_t *json_result(const struct result *result)
 {
-	return json_pack("{s:I, s:s, s:I, s:I, s:o, s:o, s:{s:o, s:o, s:o}}",
+	return json_pack("{s:I, s:s, s:I, s:I, s:o, s:o, s:o, s:{s:o, s:o, s:o}}",
 			 "ranks", (json_int_t)result->ranks,
 			 "algorithm", collq_barrier_algorithm_name(result->algorithm),
 			 "iterations", (json_int_t)result->iterations,
 			 "violations", (json_int_t)result->violations,
 			 "syscalls_per_barrier", number_or_null(result->syscalls_per_barrier),
 			 "messages_per_barrier", number_or_null(result->messages_per_barrier),
+			 "local_messages_per_barrier",
+			 number_or_null(result->local_messages_per_barrier),
 			 "latency_us",
 			 "min", number_or_null(result->latency.min),
 			 "median", number_or_null(result->latency.median),

@@ -19,7 +19,8 @@ struct result {
 	uint64_t iterations;
 	uint64_t violations;
 	double syscalls_per_barrier;
-	double messages_per_barrier;
+	double messages_per_barrier;		/* on the wire */
+	double local_messages_per_barrier;
 	struct latency latency;
 };
 

@@ -68,6 +68,17 @@ static void set_syscalls(struct row *row, uint64_t calls)
 	row->result->syscalls_per_barrier = calls / barriers;
 }
 
+static void set_local_messages(struct row *row)
+{
+	uint64_t sends = 0;
+	uint32_t rank;
+
+	for (rank = 0; rank < row->crew.nr; rank++)
+		sends += row->shared->rank[rank].tally[TALLY_LOCAL];
+	row->result->local_messages_per_barrier =
+		(double)sends / counted_barriers(row->options);
+}
+
 static void set_messages(struct row *row)
 {
 	if (!row->before.have_received || !row->after.have_received)
@@ -120,6 +131,7 @@ static bool counted_phase(struct row *row)
 	if (!read_counters(row, &row->after))
 		return false;
 	set_messages(row);
+	set_local_messages(row);
 	return true;
 }
 
@@ -183,12 +195,12 @@ static bool messages_differ(const struct row *row)
 	const struct result *result = row->result;
 	double expected = expected_messages(result->ranks, result->algorithm,
 					    row->options->radix);
+	double sent = result->messages_per_barrier + result->local_messages_per_barrier;
 
-	if (isnan(result->messages_per_barrier) || isnan(expected) ||
-	    result->messages_per_barrier == expected)
+	if (isnan(sent) || isnan(expected) || sent == expected)
 		return false;
 	complain("%.10g messages per barrier, not %.10g: is there other traffic on %s?",
-		 result->messages_per_barrier, expected, device_of(row));
+		 sent, expected, device_of(row));
 	return true;
 }
 
@@ -249,6 +261,7 @@ enum row_end row_run(const struct options *options, uint32_t ranks, uint32_t alg
 		.iterations = options->iterations,
 		.syscalls_per_barrier = NAN,
 		.messages_per_barrier = NAN,
+		.local_messages_per_barrier = NAN,
 		.latency = { NAN, NAN, NAN },
 	};
 	row.shared = shared_map(ranks, options->iterations);

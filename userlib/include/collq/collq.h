@@ -76,7 +76,7 @@ uint32_t collq_version(void);
  * of it is active; -EADDRNOTAVAIL if the port has no GID that is of use; -ENXIO if
  * the module isn't loaded or doesn't take the device; -EACCES or -EPERM if
  * permission is missing; -EINVAL if @device or a variable of the environment is
- * malformed; -EOPNOTSUPP if COLLQ_TLS leaves nothing, or the module speaks
+ * malformed; -EOPNOTSUPP if COLLQ_TLS lacks rc, or the module speaks
  * another version of the ABI; or another errno.
  */
 int collq_open(const char *device, struct collq_context **context);
