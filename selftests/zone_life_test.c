@@ -314,7 +314,8 @@ TEST(owner_killed)
 }
 
 /* As many as a context may have, and not one more; and they are all given back. */
-TEST_F(life, as_many_as_there_may_be)
+/* More than 30 s where a kernel checks each access. */
+TEST_F_TIMEOUT(life, as_many_as_there_may_be, 300)
 {
 	struct landing *landing = &self->landing;
 	const int fd = landing->to.side.fd;

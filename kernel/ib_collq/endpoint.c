@@ -241,7 +241,7 @@ static void collq_endpoint_let_send(struct collq_endpoint *ep)
 	ep->resetting = true;
 	spin_unlock_bh(&ep->lock);
 	wait_var_event_timeout(&ep->retired, collq_endpoint_all_sent(ep),
-			       COLLQ_RESET_CLOSE);
+			       COLLQ_ABORT_TIME);
 }
 
 static void collq_endpoint_event_work(struct work_struct *work)

@@ -39,6 +39,12 @@
 /* How long a reset waits until the peer has been told, in jiffies */
 #define COLLQ_RESET_CLOSE		(HZ / 10)
 
+/*
+ * How long a signal endpoint that has failed with its graph tries to tell the peer,
+ * behind the data that is under way, in jiffies
+ */
+#define COLLQ_ABORT_TIME		HZ
+
 /* Endpoints of a device that may linger at a time, unless max_lingering says else */
 #define COLLQ_MAX_LINGERING		4096
 
