@@ -54,6 +54,20 @@ static void fuzz_remember_endpoint(struct fuzz_thread *t, struct fuzz_context *c
 	fuzz_destroy(t, ctx, before);
 }
 
+/* Local, with landing zones, or neither. */
+static __u32 fuzz_endpoint_flags(struct fuzz_thread *t, __u32 kind)
+{
+	switch (fuzz_below(t, 3)) {
+	case 0:
+		return IB_COLLQ_ENDPOINT_LOCAL;
+	case 1:
+		return kind == IB_COLLQ_ENDPOINT_SIGNAL ? IB_COLLQ_ENDPOINT_ZONES :
+							  IB_COLLQ_ENDPOINT_LOCAL;
+	default:
+		return 0;
+	}
+}
+
 static struct ib_collq_endpoint_create fuzz_endpoint_attr(struct fuzz_thread *t,
 							  struct fuzz_context *ctx)
 {
@@ -70,8 +84,7 @@ static struct ib_collq_endpoint_create fuzz_endpoint_attr(struct fuzz_thread *t,
 		attr.signal_endpoint = fuzz_endpoint(t, ctx)->id;
 	else if (fuzz_one_in(t, 2))
 		attr.max_send_sge = fuzz_below(t, 4);
-	if (kind == IB_COLLQ_ENDPOINT_SIGNAL && fuzz_one_in(t, 2))
-		attr.flags = IB_COLLQ_ENDPOINT_ZONES;
+	attr.flags = fuzz_endpoint_flags(t, kind);
 	if (kind == IB_COLLQ_ENDPOINT_MESSAGE && !fuzz_one_in(t, 3)) {
 		attr.max_send_sge = fuzz_below(t, 4);
 		attr.max_recv_sge = fuzz_below(t, 33);
@@ -392,7 +405,7 @@ void fuzz_op_objects(struct fuzz_thread *t)
 
 /* One side of a pair that can pass barriers: its endpoint and all else. */
 static bool fuzz_make_side(struct fuzz_thread *t, struct fuzz_context *ctx,
-			   struct ib_collq_endpoint_create *attr, __u16 slot)
+			   struct ib_collq_endpoint_create *attr, __u16 slot, __u32 flags)
 {
 	struct ib_collq_counter_create counter = { .source = IB_COLLQ_SOURCE_SIGNAL };
 	struct ib_collq_slot_bind bind = { .slot = slot };
@@ -407,10 +420,9 @@ static bool fuzz_make_side(struct fuzz_thread *t, struct fuzz_context *ctx,
 	*attr = raw_endpoint_attr(IB_COLLQ_ENDPOINT_SIGNAL);
 	attr->timeout = 12;
 	attr->probe_ms = fuzz_one_in(t, 2) ? 20 : 0;
-	if (fuzz_one_in(t, 2)) {
-		attr->flags = IB_COLLQ_ENDPOINT_ZONES;
+	attr->flags = flags;
+	if (flags & IB_COLLQ_ENDPOINT_ZONES)
 		attr->max_send_sge = 2;
-	}
 	if (fuzz_batch(t, ctx->fd, IB_COLLQ_ENDPOINT_CREATE, attr, sizeof(*attr), 1) != 1 ||
 	    fuzz_batch(t, ctx->fd, IB_COLLQ_COUNTER_CREATE, &counter, sizeof(counter), 1) != 1)
 		return false;
@@ -434,11 +446,13 @@ void fuzz_op_pair(struct fuzz_thread *t)
 {
 	struct fuzz_context *of_a = fuzz_any_context(t), *of_b = fuzz_any_context(t);
 	struct ib_collq_endpoint_create a, b;
+	__u32 flags = fuzz_endpoint_flags(t, IB_COLLQ_ENDPOINT_SIGNAL);
 	__u16 slot = fuzz_below(t, FUZZ_SLOTS);
 
 	t->honest = true;
 	t->placed = 0;
-	if (fuzz_make_side(t, of_a, &a, slot) && fuzz_make_side(t, of_b, &b, slot)) {
+	if (fuzz_make_side(t, of_a, &a, slot, flags) &&
+	    fuzz_make_side(t, of_b, &b, slot, flags)) {
 		fuzz_connect(t, of_a, a.id, b.address);
 		fuzz_connect(t, of_b, b.id, a.address);
 	}
