@@ -194,28 +194,32 @@ collq_endpoint_of(struct collq_object *obj)
 	return container_of(obj, struct collq_endpoint, obj);
 }
 
-/* endpoint.c: life and state */
+/* endpoint.c: life */
 struct collq_endpoint *
 collq_endpoint_create(struct collq_context *ctx,
 		      struct ib_collq_endpoint_create *attr,
 		      struct collq_endpoint *signal);
-void collq_endpoint_set_state(struct collq_endpoint *ep, u32 state, int error);
-void collq_endpoint_fail(struct collq_endpoint *ep, int error);
-void collq_endpoint_fail_locked(struct collq_endpoint *ep, int error);
-void collq_endpoint_abandon(struct collq_endpoint *ep, int error);
-void collq_endpoint_end_sends_counter(struct collq_endpoint *ep);
-void collq_endpoint_peer_closed(struct collq_endpoint *ep);
-int collq_endpoint_error(const struct collq_endpoint *ep);
 u32 collq_endpoint_max_capacity(struct ib_device *ibdev);
 int collq_endpoint_reserve(struct collq_endpoint *ep, u32 recvs);
 int collq_endpoint_release(struct collq_endpoint *ep, u32 recvs);
-void collq_endpoint_kill(struct collq_endpoint *ep);
 void collq_endpoint_teardown(struct collq_endpoint *ep);
 void collq_endpoint_info(struct collq_endpoint *ep,
 			 struct ib_collq_endpoint_info *info);
 
 struct ib_qp *collq_endpoint_create_qp(struct collq_endpoint *ep);
 void collq_endpoint_destroy_qp(struct collq_endpoint *ep);
+
+/* endpoint_state.c: state, and who is told */
+void collq_endpoint_set_state(struct collq_endpoint *ep, u32 state, int error);
+int collq_endpoint_error(const struct collq_endpoint *ep);
+void collq_endpoint_fail(struct collq_endpoint *ep, int error);
+void collq_endpoint_fail_locked(struct collq_endpoint *ep, int error);
+void collq_endpoint_abandon(struct collq_endpoint *ep, int error);
+void collq_endpoint_end_sends_counter(struct collq_endpoint *ep);
+void collq_endpoint_peer_closed(struct collq_endpoint *ep);
+void collq_endpoint_event_work(struct work_struct *work);
+void collq_endpoint_qp_event(struct ib_event *event, void *data);
+void collq_endpoint_kill(struct collq_endpoint *ep);
 
 /* connect.c */
 int collq_endpoint_connect(struct collq_endpoint *ep,
