@@ -515,7 +515,7 @@ FIXTURE_VARIANT_ADD(member, graph_create_last_flag) {
 };
 
 FIXTURE_VARIANT_ADD(member, endpoint_create_flags) {
-	IB_COLLQ_ENDPOINT_CREATE, AT(endpoint_create, flags), 2, -EOPNOTSUPP,
+	IB_COLLQ_ENDPOINT_CREATE, AT(endpoint_create, flags), 4, -EOPNOTSUPP,
 };
 
 FIXTURE_VARIANT_ADD(member, endpoint_create_last_flag) {
