@@ -281,8 +281,8 @@ void collq_endpoint_qp_event(struct ib_event *event, void *data)
 }
 
 /*
- * Moves the queue pair to ERR from outside. The state is CLOSED, so the worker doesn't begin to do it
- * too. May sleep.
+ * Moves the queue pair to ERR from outside. The state is CLOSED, so the worker
+ * doesn't begin to do it too. May sleep.
  */
 void collq_endpoint_kill(struct collq_endpoint *ep)
 {
