@@ -26,6 +26,17 @@ static int reset(struct raw_side *side)
 	return err;
 }
 
+/* Each with an endpoint that may be local, and isn't connected yet. */
+static int open_both(struct raw_side *a, struct raw_side *b)
+{
+	int err;
+
+	raw_endpoint_flags = IB_COLLQ_ENDPOINT_LOCAL;
+	b->fd = -1;
+	err = raw_side_open(a);
+	return err ? err : raw_side_open(b);
+}
+
 /* Two contexts that aren't connected yet. */
 FIXTURE(pair)
 {
@@ -34,10 +45,7 @@ FIXTURE(pair)
 
 FIXTURE_SETUP(pair)
 {
-	raw_endpoint_flags = IB_COLLQ_ENDPOINT_LOCAL;
-	self->b.fd = -1;
-	ASSERT_EQ(0, raw_side_open(&self->a));
-	ASSERT_EQ(0, raw_side_open(&self->b));
+	ASSERT_EQ(0, open_both(&self->a, &self->b));
 }
 
 FIXTURE_TEARDOWN(pair)
@@ -162,10 +170,7 @@ FIXTURE_VARIANT_ADD(false_address, nonce) { AT(nonce) };
 
 FIXTURE_SETUP(false_address)
 {
-	raw_endpoint_flags = IB_COLLQ_ENDPOINT_LOCAL;
-	self->b.fd = -1;
-	ASSERT_EQ(0, raw_side_open(&self->a));
-	ASSERT_EQ(0, raw_side_open(&self->b));
+	ASSERT_EQ(0, open_both(&self->a, &self->b));
 }
 
 FIXTURE_TEARDOWN(false_address)

@@ -254,6 +254,13 @@ static void bind_buffers(struct collq_data *data)
 		};
 }
 
+static int create_objects(struct collq_request *req)
+{
+	int err = create_endpoints(req);
+
+	return err ? err : create_counters(req);
+}
+
 int collq_data_prepare(struct collq_request *req)
 {
 	struct collq_data *data = req->data;
@@ -261,9 +268,7 @@ int collq_data_prepare(struct collq_request *req)
 
 	if (!data)
 		return 0;
-	err = create_endpoints(req);
-	if (!err)
-		err = create_counters(req);
+	err = create_objects(req);
 	if (!err)
 		err = register_buffer(req, &data->send, false);
 	if (!err)
@@ -572,9 +577,7 @@ int collq_data_rebuild(struct collq_request *req)
 
 	if (!data)
 		return 0;
-	err = create_endpoints(req);
-	if (!err)
-		err = create_counters(req);
+	err = create_objects(req);
 	if (!err)
 		err = remake_buffer(req, &data->send, false);
 	if (!err)
