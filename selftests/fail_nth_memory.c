@@ -12,6 +12,7 @@
 #define MEMORY	(8 * RAW_PAGE)
 
 static char memory[MEMORY] __attribute__((aligned(RAW_PAGE)));
+static char received[MEMORY] __attribute__((aligned(RAW_PAGE)));
 
 static int is_made(int id, __u32 *where)
 {
@@ -24,7 +25,7 @@ static int region_create(struct world *w, size_t length)
 	return raw_region_create(w->a.fd, memory + 100, length, IB_COLLQ_ACCESS_WRITE);
 }
 
-static int graph_create(struct world *w, struct ib_collq_task task)
+static int graph_create(const struct raw_side *side, struct ib_collq_task task)
 {
 	const struct ib_collq_sge sges[] = {
 		{ .length = 4000 }, { .length = 4000, .offset = 5000 },
@@ -33,7 +34,7 @@ static int graph_create(struct world *w, struct ib_collq_task task)
 		.tasks = &task, .nr_tasks = 1, .sges = sges, .nr_sges = 2, .nr_buffers = 1,
 	};
 
-	return raw_data_graph_create(w->a.fd, &graph, NULL);
+	return raw_data_graph_create(side->fd, &graph, NULL);
 }
 
 int state_with_region(struct world *w)
@@ -46,7 +47,7 @@ int state_with_copy(struct world *w)
 {
 	int err = state_with_region(w);
 
-	return err ? err : is_made(graph_create(w, raw_copy(0, 1, 1, 1)), &w->object[1]);
+	return err ? err : is_made(graph_create(&w->a, raw_copy(0, 1, 1, 1)), &w->object[1]);
 }
 
 /* A graph that receives, in a region, and is waited for. */
@@ -57,7 +58,7 @@ int state_with_receive(struct world *w)
 	if (!err)
 		err = state_with_region(w);
 	if (!err)
-		err = is_made(graph_create(w, raw_recv_list(w->a.message_endpoint, 0, 1)),
+		err = is_made(graph_create(&w->a, raw_recv_list(w->a.message_endpoint, 0, 1)),
 			      &w->object[1]);
 	return err;
 }
@@ -71,6 +72,25 @@ int state_receiving(struct world *w)
 		err = call_submit_bound(w);
 	if (!err)
 		err = raw_submit(w->a.fd, w->a.queue, w->a.graph, 0, 0, &w->sequence);
+	return err;
+}
+
+/* A graph that sends, from a region, what b has a receive for. */
+int state_with_send(struct world *w)
+{
+	const struct ib_collq_buffer_bind binding = {
+		.region = raw_region_create(w->b.fd, received, MEMORY, IB_COLLQ_ACCESS_WRITE),
+	};
+	int err = state_with_messages(w), graph;
+
+	if (err)
+		return err;
+	graph = graph_create(&w->b, raw_recv_list(w->b.message_endpoint, 0, 1));
+	err = raw_submit_bound(w->b.fd, w->b.queue, graph, &binding, 1, NULL);
+	if (!err)
+		err = state_with_region(w);
+	if (!err)
+		err = is_made(call_graph_create_with_data(w), &w->object[1]);
 	return err;
 }
 
@@ -119,7 +139,7 @@ int state_with_write(struct world *w)
 	int err = state_with_target(w);
 
 	if (!err)
-		err = is_made(graph_create(w, raw_write_list(w->object[0], w->object[1], 0, 1)),
+		err = is_made(graph_create(&w->a, raw_write_list(w->object[0], w->object[1], 0, 1)),
 			      &w->object[1]);
 	return err ? err : is_made(region_create(w, MEMORY / 2), &w->object[0]);
 }
@@ -143,7 +163,7 @@ int call_describe_region(struct world *w)
 
 int call_graph_create_with_data(struct world *w)
 {
-	return graph_create(w, raw_send_list(w->a.message_endpoint, 0, 1));
+	return graph_create(&w->a, raw_send_list(w->a.message_endpoint, 0, 1));
 }
 
 int call_submit_bound(struct world *w)

@@ -64,142 +64,146 @@ static void world_close(struct world *w)
  * @state: makes the state, or NULL
  * @call: the call
  * @expected: what it returns, which is an id or 0 if it's 0
+ * @local: it's done once more, with endpoints that are local
  */
 struct sweep {
 	const char *name;
 	int (*state)(struct world *w);
 	int (*call)(struct world *w);
 	int expected;
+	bool local;
 };
 
 static const struct sweep sweeps[] = {
-	{ "open", NULL, call_open, 0 },
-	{ "mmap", state_with_ring, call_mmap, 0 },
-	{ "mmap_again", state_with_mapped_ring, call_mmap, 0 },
-	{ "mmap_touch", state_with_mapped_ring, call_touch, 0 },
-	{ "munmap", state_with_mapped_ring, call_munmap, 0 },
-	{ "poll", NULL, call_poll, 0 },
-	{ "poll_unread", state_unread, call_poll, 0 },
-	{ "read", NULL, call_read, -EINVAL },
-	{ "close_new", state_with_new_endpoints, call_close, 0 },
-	{ "close_idle", NULL, call_close, 0 },
-	{ "close_waiting", state_waiting, call_close, 0 },
-	{ "close_failed", state_failed, call_close, 0 },
-	{ "close_peer_closed", state_peer_closed, call_close, 0 },
-	{ "close_peer_lost", state_peer_lost, call_close, 0 },
-	{ "close_mapped", state_with_mapped_ring, call_close, 0 },
-	{ "query", NULL, call_query, 0 },
-	{ "describe_endpoint", NULL, call_describe_endpoint, 0 },
-	{ "describe_endpoint_bound", state_with_bindings, call_describe_endpoint, 0 },
-	{ "describe_endpoint_peer_closed", state_peer_closed, call_describe_endpoint, 0 },
-	{ "describe_counter", NULL, call_describe_counter, 0 },
-	{ "describe_graph", NULL, call_describe_graph, 0 },
-	{ "describe_graph_running", state_waiting, call_describe_graph, 0 },
-	{ "describe_queue", NULL, call_describe_queue, 0 },
-	{ "describe_queue_waiting", state_waiting, call_describe_queue, 0 },
-	{ "describe_queue_failed", state_failed, call_describe_queue, 0 },
-	{ "describe_ring", NULL, call_describe_ring, 0 },
-	{ "describe_next", NULL, call_describe_next, 0 },
-	{ "destroy_endpoint_new", state_with_new_endpoints, call_destroy, 0 },
-	{ "destroy_endpoint_message", state_with_messages, call_destroy, 0 },
-	{ "destroy_endpoint_peer_lost", state_peer_lost, call_destroy, 0 },
-	{ "destroy_endpoint_in_use", NULL, call_destroy_endpoint, -EBUSY },
-	{ "destroy_counter", state_with_counter, call_destroy, 0 },
-	{ "destroy_counter_of_eventfd", state_with_eventfd_counter, call_destroy, 0 },
-	{ "destroy_counter_in_use", NULL, call_destroy_counter, -EBUSY },
-	{ "destroy_graph", NULL, call_destroy_graph, 0 },
-	{ "destroy_graph_running", state_waiting, call_destroy_graph, -EBUSY },
-	{ "destroy_queue_idle", state_with_idle_queue, call_destroy, 0 },
-	{ "destroy_queue_linked", NULL, call_destroy_queue, 0 },
-	{ "destroy_queue_waiting", state_two_submitted, call_destroy_queue, 0 },
-	{ "destroy_queue_failed", state_failed, call_destroy_queue, 0 },
-	{ "destroy_queue_peer_closed", state_peer_closed, call_destroy_queue, 0 },
-	{ "destroy_ring", state_with_ring, call_destroy, 0 },
-	{ "destroy_ring_mapped", state_with_mapped_ring, call_destroy, 0 },
-	{ "destroy_ring_in_use", NULL, call_destroy_ring, -EBUSY },
-	{ "describe_context", NULL, call_describe_context, 0 },
-	{ "describe_context_next", NULL, call_describe_next_context, 0 },
-	{ "reset_endpoint_new", state_with_new_endpoints, call_reset, 0 },
-	{ "reset_endpoint_connected", NULL, call_reset_endpoint, 0 },
-	{ "reset_endpoint_message", state_with_messages, call_reset, 0 },
-	{ "reset_endpoint_waiting", state_waiting, call_reset_endpoint, -EBUSY },
-	{ "reset_endpoint_peer_closed", state_peer_closed, call_reset_endpoint, 0 },
-	{ "reset_endpoint_peer_lost", state_peer_lost, call_reset, 0 },
-	{ "reset_queue_idle", NULL, call_reset_queue, 0 },
-	{ "reset_queue_waiting", state_waiting, call_reset_queue, -EBUSY },
-	{ "reset_queue_failed", state_failed, call_reset_queue, 0 },
-	{ "reset_ring", state_with_ring, call_reset, -EINVAL },
-	{ "region_create", NULL, call_region_create, 0 },
-	{ "region_create_registered", NULL, call_region_create_registered, 0 },
-	{ "describe_region", state_with_region, call_describe_region, 0 },
-	{ "destroy_region", state_with_region, call_destroy, 0 },
-	{ "destroy_region_in_use", state_receiving, call_destroy, -EBUSY },
-	{ "graph_create_with_data", state_with_messages, call_graph_create_with_data, 0 },
-	{ "submit_copy", state_with_copy, call_submit_bound, 0 },
-	{ "submit_receive", state_with_receive, call_submit_bound, 0 },
-	{ "cancel_receiving", state_receiving, call_cancel_all, 0 },
-	{ "destroy_queue_receiving", state_receiving, call_destroy_queue, 0 },
-	{ "endpoint_create_with_zones", NULL, call_endpoint_create_with_zones, 0 },
-	{ "zone_offer", state_with_zone_endpoint, call_zone_offer, 0 },
-	{ "describe_zone", state_with_zone, call_describe_zone, 0 },
-	{ "destroy_zone", state_with_zone, call_destroy_second, 0 },
-	{ "close_with_zone", state_with_zone, call_close, 0 },
-	{ "reset_endpoint_with_zone", state_with_zone, call_reset, 0 },
-	{ "target_create", state_with_zone_endpoint, call_target_create, 0 },
-	{ "describe_target", state_with_target, call_describe_target, 0 },
-	{ "destroy_target", state_with_target, call_destroy_second, 0 },
-	{ "submit_write", state_with_write, call_submit_bound, 0 },
-	{ "endpoint_create", NULL, call_endpoint_create, 0 },
-	{ "endpoint_create_message", NULL, call_message_endpoint_create, 0 },
+	{ "open", NULL, call_open, 0, false },
+	{ "mmap", state_with_ring, call_mmap, 0, false },
+	{ "mmap_again", state_with_mapped_ring, call_mmap, 0, false },
+	{ "mmap_touch", state_with_mapped_ring, call_touch, 0, false },
+	{ "munmap", state_with_mapped_ring, call_munmap, 0, false },
+	{ "poll", NULL, call_poll, 0, false },
+	{ "poll_unread", state_unread, call_poll, 0, false },
+	{ "read", NULL, call_read, -EINVAL, false },
+	{ "close_new", state_with_new_endpoints, call_close, 0, true },
+	{ "close_idle", NULL, call_close, 0, true },
+	{ "close_waiting", state_waiting, call_close, 0, true },
+	{ "close_failed", state_failed, call_close, 0, true },
+	{ "close_peer_closed", state_peer_closed, call_close, 0, true },
+	{ "close_peer_lost", state_peer_lost, call_close, 0, true },
+	{ "close_mapped", state_with_mapped_ring, call_close, 0, false },
+	{ "query", NULL, call_query, 0, false },
+	{ "describe_endpoint", NULL, call_describe_endpoint, 0, false },
+	{ "describe_endpoint_bound", state_with_bindings, call_describe_endpoint, 0, false },
+	{ "describe_endpoint_peer_closed", state_peer_closed, call_describe_endpoint, 0, false },
+	{ "describe_counter", NULL, call_describe_counter, 0, false },
+	{ "describe_graph", NULL, call_describe_graph, 0, false },
+	{ "describe_graph_running", state_waiting, call_describe_graph, 0, false },
+	{ "describe_queue", NULL, call_describe_queue, 0, false },
+	{ "describe_queue_waiting", state_waiting, call_describe_queue, 0, false },
+	{ "describe_queue_failed", state_failed, call_describe_queue, 0, false },
+	{ "describe_ring", NULL, call_describe_ring, 0, false },
+	{ "describe_next", NULL, call_describe_next, 0, false },
+	{ "destroy_endpoint_new", state_with_new_endpoints, call_destroy, 0, true },
+	{ "destroy_endpoint_message", state_with_messages, call_destroy, 0, true },
+	{ "destroy_endpoint_peer_lost", state_peer_lost, call_destroy, 0, false },
+	{ "destroy_endpoint_in_use", NULL, call_destroy_endpoint, -EBUSY, false },
+	{ "destroy_counter", state_with_counter, call_destroy, 0, false },
+	{ "destroy_counter_of_eventfd", state_with_eventfd_counter, call_destroy, 0, false },
+	{ "destroy_counter_in_use", NULL, call_destroy_counter, -EBUSY, false },
+	{ "destroy_graph", NULL, call_destroy_graph, 0, false },
+	{ "destroy_graph_running", state_waiting, call_destroy_graph, -EBUSY, false },
+	{ "destroy_queue_idle", state_with_idle_queue, call_destroy, 0, false },
+	{ "destroy_queue_linked", NULL, call_destroy_queue, 0, false },
+	{ "destroy_queue_waiting", state_two_submitted, call_destroy_queue, 0, false },
+	{ "destroy_queue_failed", state_failed, call_destroy_queue, 0, false },
+	{ "destroy_queue_peer_closed", state_peer_closed, call_destroy_queue, 0, false },
+	{ "destroy_ring", state_with_ring, call_destroy, 0, false },
+	{ "destroy_ring_mapped", state_with_mapped_ring, call_destroy, 0, false },
+	{ "destroy_ring_in_use", NULL, call_destroy_ring, -EBUSY, false },
+	{ "describe_context", NULL, call_describe_context, 0, false },
+	{ "describe_context_next", NULL, call_describe_next_context, 0, false },
+	{ "reset_endpoint_new", state_with_new_endpoints, call_reset, 0, false },
+	{ "reset_endpoint_connected", NULL, call_reset_endpoint, 0, true },
+	{ "reset_endpoint_message", state_with_messages, call_reset, 0, true },
+	{ "reset_endpoint_waiting", state_waiting, call_reset_endpoint, -EBUSY, false },
+	{ "reset_endpoint_peer_closed", state_peer_closed, call_reset_endpoint, 0, true },
+	{ "reset_endpoint_peer_lost", state_peer_lost, call_reset, 0, false },
+	{ "reset_queue_idle", NULL, call_reset_queue, 0, false },
+	{ "reset_queue_waiting", state_waiting, call_reset_queue, -EBUSY, false },
+	{ "reset_queue_failed", state_failed, call_reset_queue, 0, false },
+	{ "reset_ring", state_with_ring, call_reset, -EINVAL, false },
+	{ "region_create", NULL, call_region_create, 0, false },
+	{ "region_create_registered", NULL, call_region_create_registered, 0, false },
+	{ "describe_region", state_with_region, call_describe_region, 0, false },
+	{ "destroy_region", state_with_region, call_destroy, 0, false },
+	{ "destroy_region_in_use", state_receiving, call_destroy, -EBUSY, false },
+	{ "graph_create_with_data", state_with_messages, call_graph_create_with_data, 0, false },
+	{ "submit_copy", state_with_copy, call_submit_bound, 0, false },
+	{ "submit_receive", state_with_receive, call_submit_bound, 0, true },
+	{ "submit_send", state_with_send, call_submit_bound, 0, true },
+	{ "cancel_receiving", state_receiving, call_cancel_all, 0, true },
+	{ "destroy_queue_receiving", state_receiving, call_destroy_queue, 0, true },
+	{ "endpoint_create_with_zones", NULL, call_endpoint_create_with_zones, 0, false },
+	{ "zone_offer", state_with_zone_endpoint, call_zone_offer, 0, false },
+	{ "describe_zone", state_with_zone, call_describe_zone, 0, false },
+	{ "destroy_zone", state_with_zone, call_destroy_second, 0, false },
+	{ "close_with_zone", state_with_zone, call_close, 0, false },
+	{ "reset_endpoint_with_zone", state_with_zone, call_reset, 0, false },
+	{ "target_create", state_with_zone_endpoint, call_target_create, 0, false },
+	{ "describe_target", state_with_target, call_describe_target, 0, false },
+	{ "destroy_target", state_with_target, call_destroy_second, 0, false },
+	{ "submit_write", state_with_write, call_submit_bound, 0, false },
+	{ "endpoint_create", NULL, call_endpoint_create, 0, true },
+	{ "endpoint_create_message", NULL, call_message_endpoint_create, 0, true },
 	{ "endpoint_create_message_peer_closed", state_peer_closed,
-	  call_message_endpoint_create, -ECONNRESET },
+	  call_message_endpoint_create, -ECONNRESET, false },
 	{ "endpoint_create_with_completion_queue", state_without_completion_queue,
-	  call_endpoint_create_large, 0 },
-	{ "endpoint_connect", state_with_new_endpoints, call_connect, 0 },
-	{ "endpoint_connect_message", state_with_new_messages, call_connect, 0 },
-	{ "endpoint_connect_two", state_with_new_endpoints, call_connect_two, 0 },
-	{ "endpoint_connect_again", state_peer_lost, call_connect, -EINVAL },
-	{ "capacity_reserve", NULL, call_reserve, 0 },
-	{ "capacity_release", NULL, call_release, -EINVAL },
-	{ "slot_bind", state_with_bindings, call_bind_in_table, 0 },
-	{ "slot_bind_beyond_table", state_with_bindings, call_bind_beyond_table, 0 },
-	{ "slot_bind_peer_closed", state_peer_closed, call_bind_in_table, -ENOENT },
-	{ "slot_unbind", NULL, call_unbind, 0 },
-	{ "slot_unbind_waiting", state_waiting, call_unbind, -EBUSY },
-	{ "counter_create", NULL, call_counter_create, 0 },
-	{ "counter_create_of_eventfd", NULL, state_with_eventfd_counter, 0 },
-	{ "counter_create_of_sends", NULL, call_sends_counter_create, 0 },
-	{ "counter_create_of_messages", state_with_messages, call_messages_counter_create, 0 },
-	{ "counter_raise", state_with_counter, call_raise, 0 },
-	{ "counter_raise_not_the_users", state_with_signal_counter, call_raise, -EINVAL },
-	{ "counter_read", NULL, call_counter_read, 0 },
-	{ "ring_create", NULL, call_ring_create, 0 },
-	{ "ring_create_with_eventfd", NULL, call_ring_create_large, 0 },
-	{ "queue_create", NULL, call_queue_create, 0 },
-	{ "queue_create_linked", state_with_new_endpoints, call_queue_create_linked, 0 },
-	{ "graph_create", state_with_counter, call_graph_create, 0 },
-	{ "graph_create_large", NULL, call_graph_create_large, 0 },
-	{ "graph_create_refused", NULL, call_graph_create_refused, -EINVAL },
-	{ "submit_idle", NULL, call_submit, 0 },
-	{ "submit_waiting", state_waiting, call_submit, 0 },
-	{ "submit_failed", state_failed, call_submit, -ETIMEDOUT },
-	{ "submit_depth_full", state_depth_full, call_submit, -EBUSY },
-	{ "submit_ring_full", state_ring_full, call_submit, -EBUSY },
-	{ "submit_peer_closed", state_peer_closed, call_submit, 0 },
-	{ "submit_with_deadline", NULL, call_submit_with_deadline, 0 },
-	{ "wait_done", state_done, call_wait, 0 },
-	{ "wait_waiting", state_waiting, call_wait, -ETIME },
-	{ "wait_failed", state_failed, call_wait, 0 },
-	{ "wait_for_ring", state_unread, call_wait_for_ring, 0 },
-	{ "wait_for_ring_empty", NULL, call_wait_for_ring, -ETIME },
-	{ "submit_wait", state_peer_is_there, call_submit_wait, 0 },
-	{ "submit_wait_late", NULL, call_submit_wait, -ETIME },
-	{ "submit_wait_failed", state_failed, call_submit_wait, -ETIMEDOUT },
-	{ "cancel_waiting", state_waiting, call_cancel, 0 },
-	{ "cancel_queued", state_two_submitted, call_cancel, 0 },
-	{ "cancel_ended", state_done, call_cancel, -ENOENT },
-	{ "cancel_all", state_two_submitted, call_cancel_all, 0 },
-	{ "cancel_all_idle", NULL, call_cancel_all, 0 },
+	  call_endpoint_create_large, 0, false },
+	{ "endpoint_connect", state_with_new_endpoints, call_connect, 0, true },
+	{ "endpoint_connect_message", state_with_new_messages, call_connect, 0, true },
+	{ "endpoint_connect_two", state_with_new_endpoints, call_connect_two, 0, true },
+	{ "endpoint_connect_again", state_peer_lost, call_connect, -EINVAL, false },
+	{ "capacity_reserve", NULL, call_reserve, 0, false },
+	{ "capacity_release", NULL, call_release, -EINVAL, false },
+	{ "slot_bind", state_with_bindings, call_bind_in_table, 0, false },
+	{ "slot_bind_beyond_table", state_with_bindings, call_bind_beyond_table, 0, false },
+	{ "slot_bind_peer_closed", state_peer_closed, call_bind_in_table, -ENOENT, false },
+	{ "slot_unbind", NULL, call_unbind, 0, false },
+	{ "slot_unbind_waiting", state_waiting, call_unbind, -EBUSY, false },
+	{ "counter_create", NULL, call_counter_create, 0, false },
+	{ "counter_create_of_eventfd", NULL, state_with_eventfd_counter, 0, false },
+	{ "counter_create_of_sends", NULL, call_sends_counter_create, 0, false },
+	{ "counter_create_of_messages", state_with_messages,
+	  call_messages_counter_create, 0, false },
+	{ "counter_raise", state_with_counter, call_raise, 0, false },
+	{ "counter_raise_not_the_users", state_with_signal_counter, call_raise, -EINVAL, false },
+	{ "counter_read", NULL, call_counter_read, 0, false },
+	{ "ring_create", NULL, call_ring_create, 0, false },
+	{ "ring_create_with_eventfd", NULL, call_ring_create_large, 0, false },
+	{ "queue_create", NULL, call_queue_create, 0, false },
+	{ "queue_create_linked", state_with_new_endpoints, call_queue_create_linked, 0, false },
+	{ "graph_create", state_with_counter, call_graph_create, 0, false },
+	{ "graph_create_large", NULL, call_graph_create_large, 0, false },
+	{ "graph_create_refused", NULL, call_graph_create_refused, -EINVAL, false },
+	{ "submit_idle", NULL, call_submit, 0, true },
+	{ "submit_waiting", state_waiting, call_submit, 0, false },
+	{ "submit_failed", state_failed, call_submit, -ETIMEDOUT, false },
+	{ "submit_depth_full", state_depth_full, call_submit, -EBUSY, false },
+	{ "submit_ring_full", state_ring_full, call_submit, -EBUSY, false },
+	{ "submit_peer_closed", state_peer_closed, call_submit, 0, true },
+	{ "submit_with_deadline", NULL, call_submit_with_deadline, 0, false },
+	{ "wait_done", state_done, call_wait, 0, false },
+	{ "wait_waiting", state_waiting, call_wait, -ETIME, false },
+	{ "wait_failed", state_failed, call_wait, 0, false },
+	{ "wait_for_ring", state_unread, call_wait_for_ring, 0, false },
+	{ "wait_for_ring_empty", NULL, call_wait_for_ring, -ETIME, false },
+	{ "submit_wait", state_peer_is_there, call_submit_wait, 0, true },
+	{ "submit_wait_late", NULL, call_submit_wait, -ETIME, true },
+	{ "submit_wait_failed", state_failed, call_submit_wait, -ETIMEDOUT, false },
+	{ "cancel_waiting", state_waiting, call_cancel, 0, true },
+	{ "cancel_queued", state_two_submitted, call_cancel, 0, false },
+	{ "cancel_ended", state_done, call_cancel, -ENOENT, false },
+	{ "cancel_all", state_two_submitted, call_cancel_all, 0, false },
+	{ "cancel_all_idle", NULL, call_cancel_all, 0, false },
 };
 
 static bool as_expected(int expected, int ret)
@@ -390,13 +394,35 @@ static bool run_workers(struct world *w)
 	return fine && !failed && RAW_EVENTUALLY(usage_quiet());
 }
 
+static unsigned int nr_local(void)
+{
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < ARRAY_SIZE(sweeps); i++)
+		nr += sweeps[i].local;
+	return nr;
+}
+
+static void test_sweeps(struct world *w, bool local, unsigned int *points)
+{
+	unsigned int i;
+
+	raw_endpoint_flags = local ? IB_COLLQ_ENDPOINT_LOCAL : 0;
+	for (i = 0; i < ARRAY_SIZE(sweeps); i++) {
+		if (sweeps[i].local || !local)
+			ksft_test_result(run_sweep(w, &sweeps[i], points), "%s%s\n",
+					 sweeps[i].name, local ? " local" : "");
+	}
+	raw_endpoint_flags = 0;
+}
+
 int main(void)
 {
 	struct world world = { .eventfd = eventfd(0, EFD_CLOEXEC) };
-	const unsigned int nr = ARRAY_SIZE(sweeps);
+	const unsigned int nr = ARRAY_SIZE(sweeps) + nr_local();
 	const char *missing = fail_nth_prepare();
 	cpu_set_t first;
-	unsigned int i, points = 0;
+	unsigned int points = 0;
 
 	ksft_print_header();
 	if (missing)
@@ -407,9 +433,8 @@ int main(void)
 	CPU_ZERO(&first);
 	CPU_SET(0, &first);
 	sched_setaffinity(0, sizeof(first), &first);
-	for (i = 0; i < nr; i++)
-		ksft_test_result(run_sweep(&world, &sweeps[i], &points), "%s\n",
-				 sweeps[i].name);
+	test_sweeps(&world, false, &points);
+	test_sweeps(&world, true, &points);
 	/* Each has some; a few have many. */
 	ksft_test_result(points > 5 * nr, "%u failure points\n", points);
 	ksft_test_result(run_softirq(), "softirq\n");

@@ -74,6 +74,7 @@ int state_without_completion_queue(struct world *w);
 int state_with_region(struct world *w);
 int state_with_copy(struct world *w);
 int state_with_receive(struct world *w);
+int state_with_send(struct world *w);
 int state_receiving(struct world *w);
 int state_with_zone_endpoint(struct world *w);
 int state_with_zone(struct world *w);
