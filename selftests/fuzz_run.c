@@ -46,6 +46,7 @@ static void fuzz_submit_wait(struct fuzz_thread *t, struct fuzz_context *ctx)
 {
 	struct ib_collq_queue_submit_wait attr = {
 		.size = sizeof(attr),
+		.flags = fuzz_one_in(t, 2) ? IB_COLLQ_SUBMIT_WAIT_QUIET : 0,
 		.queue = fuzz_known(t, ctx->queue),
 		.graph = fuzz_known(t, ctx->graph),
 		.deadline = fuzz_deadline(t),

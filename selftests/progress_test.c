@@ -94,15 +94,15 @@ static void complete(uint64_t user_data, int status)
 	__atomic_store_n(&paper.header->tail, tail + 1, __ATOMIC_RELEASE);
 }
 
-/* What doesn't fail has ended well when the call returns. */
-static int submit(uint64_t user_data, __u64 *sequence)
+/* What doesn't fail has ended well when the call returns; the ring may not be told. */
+static int submit(uint64_t user_data, __u64 *sequence, bool quiet)
 {
 	if (ring_is_full()) {
 		paper.refused = true;
 		return fail(EBUSY);
 	}
 	*sequence = ++paper.sequence;
-	if (!paper.error || paper.ends)
+	if (paper.error ? paper.ends : !quiet)
 		complete(user_data, 0);
 	return paper.error ? fail(paper.error) : 0;
 }
@@ -153,9 +153,10 @@ int __wrap_ioctl(int fd, unsigned long command, void *arg)
 	case IB_COLLQ_RING_CREATE:
 		return create_ring(arg);
 	case IB_COLLQ_QUEUE_SUBMIT:
-		return submit(run->user_data, &run->sequence);
+		return submit(run->user_data, &run->sequence, false);
 	case IB_COLLQ_QUEUE_SUBMIT_WAIT:
-		return submit(run_wait->user_data, &run_wait->sequence);
+		return submit(run_wait->user_data, &run_wait->sequence,
+			      run_wait->flags & IB_COLLQ_SUBMIT_WAIT_QUIET);
 	case IB_COLLQ_QUEUE_WAIT:
 		return wait_for(arg);
 	case IB_COLLQ_OBJECT_DESTROY:
@@ -211,7 +212,20 @@ TEST_F(progress, ring_is_far_behind)
 {
 	paper.mmap_offset = 0x100ULL << 24;
 	ASSERT_EQ(0, open_ring(self, 4));
+	EXPECT_EQ(0, collq_start(&self->requests[0], 0));
+	EXPECT_EQ(0, collq_test(&self->requests[0]));
+}
+
+/* The one who waits is told by the call, and looks into no ring. */
+TEST_F(progress, end_is_told_by_the_call)
+{
+	ASSERT_EQ(0, open_ring(self, 4));
 	EXPECT_EQ(0, collq_start_wait(&self->requests[0], 0));
+	EXPECT_EQ(0, paper.header->tail);
+	EXPECT_EQ(0, collq_test(&self->requests[0]));
+	EXPECT_EQ(-ENOENT, collq_request_failure(&self->requests[0], &(struct collq_failure) {
+		.size = sizeof(struct collq_failure),
+	}));
 }
 
 /* A kernel that knows less of a completion than this library. */

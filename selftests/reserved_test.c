@@ -475,7 +475,7 @@ FIXTURE_VARIANT_ADD(member, queue_wait_last_flag) {
 };
 
 FIXTURE_VARIANT_ADD(member, queue_submit_wait_flags) {
-	IB_COLLQ_QUEUE_SUBMIT_WAIT, AT(queue_submit_wait, flags), 1, -EOPNOTSUPP,
+	IB_COLLQ_QUEUE_SUBMIT_WAIT, AT(queue_submit_wait, flags), 2, -EOPNOTSUPP,
 };
 
 FIXTURE_VARIANT_ADD(member, queue_submit_wait_last_flag) {

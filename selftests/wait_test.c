@@ -15,6 +15,7 @@
 #include "collq_util.h"
 
 #define DEPTH	4
+#define RING_ENTRIES	64
 #define LABEL	23
 
 FIXTURE(wait) {
@@ -31,7 +32,7 @@ FIXTURE_SETUP(wait)
 
 	self->fd = raw_open();
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, raw_ring_create(self->fd, 64, &self->ring));
+	ASSERT_EQ(0, raw_ring_create(self->fd, RING_ENTRIES, &self->ring));
 	self->counter = raw_counter_create(self->fd, IB_COLLQ_SOURCE_USER, 0);
 	task = raw_wait_for(self->counter, 1);
 	task.label = LABEL;
@@ -260,13 +261,25 @@ static void *sleeper_run(void *data)
 	return NULL;
 }
 
-static bool sleeper_start(struct sleeper *sleeper, int fd, __u32 queue, __u32 graph)
+static bool sleeper_start_with(struct sleeper *sleeper, int fd, __u32 queue, __u32 graph,
+			       __u32 flags)
 {
 	*sleeper = (struct sleeper) { .fd = fd, .run = run_of(queue, graph) };
+	sleeper->run.flags = flags;
 	if (pthread_create(&sleeper->thread, NULL, sleeper_run, sleeper))
 		return false;
 	return RAW_EVENTUALLY(__atomic_load_n(&sleeper->tid, __ATOMIC_ACQUIRE) &&
 			      submitted(fd, queue) && raw_asleep(sleeper->tid));
+}
+
+static bool sleeper_start(struct sleeper *sleeper, int fd, __u32 queue, __u32 graph)
+{
+	return sleeper_start_with(sleeper, fd, queue, graph, 0);
+}
+
+static bool quiet_sleeper_start(struct sleeper *sleeper, int fd, __u32 queue, __u32 graph)
+{
+	return sleeper_start_with(sleeper, fd, queue, graph, IB_COLLQ_SUBMIT_WAIT_QUIET);
 }
 
 /* Sends it a signal; returns when that was handled and it sleeps or has ended. */
@@ -298,6 +311,133 @@ TEST_F(wait, signal_interrupts)
 	EXPECT_EQ(0, raw_ioctl(self->fd, IB_COLLQ_QUEUE_SUBMIT_WAIT, &run));
 	EXPECT_EQ(0, run.status);
 	EXPECT_EQ(1, submitted(self->fd, self->queue));
+}
+
+/* A success that the call tells isn't in the ring; all that it doesn't tell is. */
+TEST_F(wait, quiet_success)
+{
+	struct ib_collq_queue_submit_wait run = run_of(self->queue, self->graph);
+	struct ib_collq_completion completion;
+	struct sleeper sleeper;
+	__u32 i;
+
+	/* Done at once, more often than the ring has entries. */
+	for (i = 0; i < 2 * RING_ENTRIES; i++) {
+		run = run_of(self->queue, self->graph);
+		run.flags = IB_COLLQ_SUBMIT_WAIT_QUIET;
+		ASSERT_EQ(0, raw_counter_raise(self->fd, self->counter, 1));
+		ASSERT_EQ(0, raw_ioctl(self->fd, IB_COLLQ_QUEUE_SUBMIT_WAIT, &run));
+		ASSERT_EQ(0, run.status);
+		ASSERT_EQ(i + 1, run.sequence);
+		ASSERT_EQ(IB_COLLQ_SUBMIT_WAIT_QUIET, run.flags);
+	}
+	/* Done while it sleeps. */
+	ASSERT_TRUE(quiet_sleeper_start(&sleeper, self->fd, self->queue, self->graph));
+	ASSERT_EQ(0, raw_counter_raise(self->fd, self->counter, 1));
+	pthread_join(sleeper.thread, NULL);
+	EXPECT_EQ(0, sleeper.ret);
+	EXPECT_EQ(0, sleeper.run.status);
+	EXPECT_EQ(IB_COLLQ_SUBMIT_WAIT_QUIET, sleeper.run.flags);
+	EXPECT_FALSE(raw_ring_take(&self->ring, &completion));
+}
+
+TEST_F(wait, quiet_failure)
+{
+	struct ib_collq_queue_submit_wait run = run_of(self->queue, self->graph);
+	struct ib_collq_completion completion;
+
+	run.flags = IB_COLLQ_SUBMIT_WAIT_QUIET;
+	run.deadline = raw_in_ms(5);
+	ASSERT_EQ(0, raw_ioctl(self->fd, IB_COLLQ_QUEUE_SUBMIT_WAIT, &run));
+	EXPECT_EQ(-ETIMEDOUT, run.status);
+	ASSERT_TRUE(raw_ring_take(&self->ring, &completion));
+	EXPECT_EQ(5, completion.user_data);
+	EXPECT_EQ(-ETIMEDOUT, completion.status);
+}
+
+TEST_F(wait, quiet_no_longer_after_the_deadline)
+{
+	struct ib_collq_queue_submit_wait run = run_of(self->queue, self->graph);
+	struct ib_collq_completion completion;
+
+	run.flags = IB_COLLQ_SUBMIT_WAIT_QUIET;
+	run.wait_deadline = raw_in_ms(5);
+	EXPECT_EQ(-ETIME, raw_ioctl(self->fd, IB_COLLQ_QUEUE_SUBMIT_WAIT, &run));
+	EXPECT_EQ(0, run.flags);
+	ASSERT_EQ(0, raw_counter_raise(self->fd, self->counter, 1));
+	EXPECT_TRUE(RAW_EVENTUALLY(raw_ring_take(&self->ring, &completion)));
+	EXPECT_EQ(0, raw_ioctl(self->fd, IB_COLLQ_QUEUE_SUBMIT_WAIT, &run));
+	EXPECT_EQ(1, run.sequence);
+	EXPECT_EQ(0, run.flags);
+}
+
+TEST_F(wait, quiet_no_longer_after_a_signal)
+{
+	struct ib_collq_completion completion;
+	struct sleeper sleeper;
+
+	ASSERT_TRUE(quiet_sleeper_start(&sleeper, self->fd, self->queue, self->graph));
+	ASSERT_TRUE(sleeper_interrupt(&sleeper, SA_RESTART));
+	ASSERT_TRUE(sleeper_interrupt(&sleeper, SA_RESTART));
+	ASSERT_EQ(0, raw_counter_raise(self->fd, self->counter, 1));
+	pthread_join(sleeper.thread, NULL);
+	EXPECT_EQ(0, sleeper.ret);
+	EXPECT_EQ(0, sleeper.run.status);
+	EXPECT_EQ(0, sleeper.run.flags);
+	EXPECT_TRUE(raw_ring_take(&self->ring, &completion));
+}
+
+/* Whoever else waits for it is told as well. */
+TEST_F(wait, quiet_for_one_of_two)
+{
+	struct ib_collq_queue_submit_wait also = run_of(self->queue, self->graph);
+	struct sleeper sleeper, other = { .fd = self->fd, .run = also };
+
+	ASSERT_TRUE(quiet_sleeper_start(&sleeper, self->fd, self->queue, self->graph));
+	other.run.sequence = 1;
+	ASSERT_EQ(0, pthread_create(&other.thread, NULL, sleeper_run, &other));
+	ASSERT_TRUE(RAW_EVENTUALLY(__atomic_load_n(&other.tid, __ATOMIC_ACQUIRE) &&
+				   raw_asleep(other.tid)));
+	ASSERT_EQ(0, raw_counter_raise(self->fd, self->counter, 1));
+	pthread_join(other.thread, NULL);
+	pthread_join(sleeper.thread, NULL);
+	EXPECT_EQ(0, sleeper.ret);
+	EXPECT_EQ(0, other.ret);
+	EXPECT_EQ(0, other.run.status);
+}
+
+/* Each of several on one queue is woken by the end of its own. */
+TEST_F(wait, sleepers_on_one_queue)
+{
+	struct sleeper sleepers[DEPTH];
+	int i;
+
+	for (i = 0; i < DEPTH; i++) {
+		ASSERT_TRUE(quiet_sleeper_start(&sleepers[i], self->fd, self->queue, self->graph));
+		ASSERT_TRUE(RAW_EVENTUALLY(submitted(self->fd, self->queue) == (__u64)i + 1));
+	}
+	for (i = 0; i < DEPTH; i++) {
+		ASSERT_EQ(0, raw_counter_raise(self->fd, self->counter, 1));
+		pthread_join(sleepers[i].thread, NULL);
+		EXPECT_EQ(0, sleepers[i].ret);
+		EXPECT_EQ(i + 1, (int)sleepers[i].run.sequence);
+	}
+}
+
+/* So is it if the queue goes away under all of them, or they are killed. */
+TEST_F(wait, sleepers_on_a_queue_that_is_destroyed)
+{
+	struct sleeper sleepers[DEPTH];
+	int i;
+
+	for (i = 0; i < DEPTH; i++)
+		ASSERT_TRUE(quiet_sleeper_start(&sleepers[i], self->fd, self->queue, self->graph));
+	ASSERT_EQ(0, raw_destroy(self->fd, self->queue));
+	for (i = 0; i < DEPTH; i++) {
+		pthread_join(sleepers[i].thread, NULL);
+		EXPECT_EQ(0, sleepers[i].ret);
+		EXPECT_EQ(-ECANCELED, sleepers[i].run.status);
+	}
 }
 
 TEST_F(wait, signal_restarts)

@@ -274,9 +274,20 @@ int collq_wait(struct collq_request *request, uint64_t deadline)
 	return see_end(request);
 }
 
+/* The kernel has told the caller, and nobody else, that the run has succeeded. */
+static int end_quietly(struct collq_request *req)
+{
+	req->status = 0;
+	req->failure.error = 0;
+	return see_end(req);
+}
+
 int collq_start_wait(struct collq_request *request, uint64_t deadline)
 {
-	struct ib_collq_queue_submit_wait run = { .deadline = deadline };
+	struct ib_collq_queue_submit_wait run = {
+		.flags = IB_COLLQ_SUBMIT_WAIT_QUIET,
+		.deadline = deadline,
+	};
 	bool retried = false;
 	int err;
 
@@ -302,6 +313,8 @@ int collq_start_wait(struct collq_request *request, uint64_t deadline)
 			break;
 		}
 	}
+	if (!err && !run.status && run.flags & IB_COLLQ_SUBMIT_WAIT_QUIET)
+		return end_quietly(request);
 	if (err && !run.sequence) {
 		take_back_run(request);
 		return err;

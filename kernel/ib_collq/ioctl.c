@@ -405,26 +405,15 @@ static long collq_write_back(struct collq_ioctl *io, u32 out, u32 size,
 	return fault ? -EFAULT : ret;
 }
 
-/**
- * collq_ioctl_run - carry out a command
- * @ctx: the context; the caller is its owner, the device is there
- * @cmd: the command
- * @user: its structure
- *
- * May sleep.
- *
- * Return: as in the ABI header.
- */
-long collq_ioctl_run(struct collq_context *ctx, unsigned int cmd,
-		     void __user *user)
+/* Any command but that which has a way of its own. */
+static noinline long collq_ioctl_common(struct collq_context *ctx,
+					unsigned int cmd, void __user *user)
 {
 	const struct collq_command *command;
 	struct collq_ioctl io;
 	u32 size;
 	long ret;
 
-	if (likely(cmd == IB_COLLQ_QUEUE_SUBMIT_WAIT))
-		return collq_ioctl_submit_wait(ctx, user);
 	command = collq_find_command(cmd);
 	if (!command)
 		return -ENOTTY;
@@ -445,4 +434,22 @@ long collq_ioctl_run(struct collq_context *ctx, unsigned int cmd,
 	if (command->locked)
 		mutex_unlock(&ctx->mutex);
 	return ret;
+}
+
+/**
+ * collq_ioctl_run - carry out a command
+ * @ctx: the context; the caller is its owner, the device is there
+ * @cmd: the command
+ * @user: its structure
+ *
+ * May sleep.
+ *
+ * Return: as in the ABI header.
+ */
+long collq_ioctl_run(struct collq_context *ctx, unsigned int cmd,
+		     void __user *user)
+{
+	if (likely(cmd == IB_COLLQ_QUEUE_SUBMIT_WAIT))
+		return collq_ioctl_submit_wait(ctx, user);
+	return collq_ioctl_common(ctx, cmd, user);
 }

@@ -164,44 +164,51 @@ collq_get_bindings(struct collq_context *ctx, struct collq_graph *graph,
 	return bindings;
 }
 
-static int collq_submit(struct collq_context *ctx, struct collq_queue *queue,
-			const struct ib_collq_queue_submit *attr, u64 *sequence)
+/* The graph, referenced, and its bindings: what is asked for, but not yet. */
+static int collq_get_submit(struct collq_context *ctx,
+			    const struct ib_collq_queue_submit *attr,
+			    struct collq_submit *submit)
 {
-	struct collq_submit submit = {
-		.user_data = attr->user_data,
-		.deadline = collq_clock_to_host(attr->deadline),
-	};
 	struct collq_object *graph;
-	int err;
 
 	graph = collq_object_find(ctx, attr->graph, IB_COLLQ_OBJECT_GRAPH);
 	if (!graph)
 		return -ENOENT;
-	submit.graph = collq_graph_of(graph);
-	submit.bindings = collq_get_bindings(ctx, submit.graph, attr);
-	if (IS_ERR(submit.bindings)) {
-		err = PTR_ERR(submit.bindings);
-		goto out_put;
+	submit->graph = collq_graph_of(graph);
+	submit->bindings = collq_get_bindings(ctx, submit->graph, attr);
+	if (IS_ERR(submit->bindings)) {
+		collq_object_put(graph);
+		return PTR_ERR(submit->bindings);
 	}
-	err = collq_queue_submit(queue, &submit, sequence);
-	if (err && submit.bindings)
-		collq_bindings_put(submit.bindings);
-out_put:
-	collq_object_put(graph);
-	return err;
+	submit->user_data = attr->user_data;
+	submit->deadline = collq_clock_to_host(attr->deadline);
+	return 0;
+}
+
+/* The opposite; a submission has taken the bindings over. */
+static void collq_put_submit(struct collq_submit *submit, bool submitted)
+{
+	if (submit->bindings && !submitted)
+		collq_bindings_put(submit->bindings);
+	collq_object_put(&submit->graph->obj);
 }
 
 int collq_ioctl_submit(struct collq_ioctl *io)
 {
 	struct ib_collq_queue_submit *attr = &io->arg.submit;
+	struct collq_submit submit = {};
 	struct collq_object *queue;
 	int err;
 
 	queue = collq_object_find(io->ctx, attr->queue, IB_COLLQ_OBJECT_QUEUE);
 	if (!queue)
 		return -ENOENT;
-	err = collq_submit(io->ctx, collq_queue_of(queue), attr,
-			   &attr->sequence);
+	err = collq_get_submit(io->ctx, attr, &submit);
+	if (!err) {
+		err = collq_queue_submit(collq_queue_of(queue), &submit,
+					 &attr->sequence);
+		collq_put_submit(&submit, !err);
+	}
 	collq_object_put(queue);
 	return err;
 }
@@ -240,53 +247,111 @@ int collq_ioctl_wait(struct collq_ioctl *io)
 }
 
 /*
+ * What there is to read of the structure of IB_COLLQ_QUEUE_SUBMIT_WAIT. Member by
+ * member, because that is the fastest for so few bytes.
+ */
+static int collq_get_submit_wait(struct ib_collq_queue_submit_wait *attr,
+				 struct ib_collq_queue_submit_wait __user *user)
+{
+	u32 size;
+
+	if (!user_read_access_begin(user, sizeof(*user)))
+		return -EFAULT;
+	unsafe_get_user(attr->size, &user->size, fault);
+	if (unlikely(attr->size != sizeof(*attr)))
+		goto other_size;
+	unsafe_get_user(attr->flags, &user->flags, fault);
+	unsafe_get_user(attr->queue, &user->queue, fault);
+	unsafe_get_user(attr->graph, &user->graph, fault);
+	unsafe_get_user(attr->user_data, &user->user_data, fault);
+	unsafe_get_user(attr->deadline, &user->deadline, fault);
+	unsafe_get_user(attr->nr_bindings, &user->nr_bindings, fault);
+	unsafe_get_user(attr->binding_size, &user->binding_size, fault);
+	unsafe_get_user(attr->bindings, &user->bindings, fault);
+	unsafe_get_user(attr->sequence, &user->sequence, fault);
+	unsafe_get_user(attr->wait_deadline, &user->wait_deadline, fault);
+	user_read_access_end();
+	return 0;
+
+other_size:
+	user_read_access_end();
+	return collq_copy_in(attr, sizeof(*attr), sizeof(*attr), user, &size);
+fault:
+	user_read_access_end();
+	return -EFAULT;
+}
+
+static int collq_put_submit_wait(const struct ib_collq_queue_submit_wait *attr,
+				 const struct collq_result *result,
+				 struct ib_collq_queue_submit_wait __user *user)
+{
+	if (!user_write_access_begin(user, sizeof(*user)))
+		return -EFAULT;
+	unsafe_put_user(attr->flags, &user->flags, fault);
+	unsafe_put_user(attr->sequence, &user->sequence, fault);
+	unsafe_put_user(result->status, &user->status, fault);
+	unsafe_put_user(result->task, &user->task, fault);
+	unsafe_put_user(result->endpoint, &user->endpoint, fault);
+	unsafe_put_user(result->label, &user->label, fault);
+	user_write_access_end();
+	return 0;
+
+fault:
+	user_write_access_end();
+	return -EFAULT;
+}
+
+static int collq_submit_wait(struct collq_context *ctx,
+			     struct collq_queue *queue,
+			     struct ib_collq_queue_submit_wait *attr,
+			     struct collq_result *result)
+{
+	u64 deadline = collq_clock_to_host(attr->wait_deadline);
+	struct collq_submit submit = {
+		.quiet = attr->flags & IB_COLLQ_SUBMIT_WAIT_QUIET,
+	};
+	int err;
+
+	BUILD_BUG_ON(offsetof(struct ib_collq_queue_submit, sequence) !=
+		     offsetof(struct ib_collq_queue_submit_wait, sequence));
+
+	if (attr->sequence)
+		return collq_queue_wait(queue, attr->sequence, deadline, result);
+	err = collq_get_submit(ctx, (void *)attr, &submit);
+	if (err)
+		return err;
+	err = collq_queue_submit_wait(queue, &submit, &attr->sequence, deadline,
+				      result);
+	collq_put_submit(&submit, attr->sequence);
+	/* The end is in the ring then, which who makes the call again has to know. */
+	if (err && attr->sequence)
+		attr->flags &= ~IB_COLLQ_SUBMIT_WAIT_QUIET;
+	return err;
+}
+
+/*
  * The command that programs spend their time with, and so done by itself: sizes
  * are constants, and only results are copied back.
  */
 int collq_ioctl_submit_wait(struct collq_context *ctx,
 			    struct ib_collq_queue_submit_wait __user *user)
 {
-	struct ib_collq_queue_submit_wait attr;
 	struct collq_result result = { .task = IB_COLLQ_NO_TASK };
-	struct collq_queue *queue;
-	struct collq_object *obj;
-	u32 size;
+	struct ib_collq_queue_submit_wait attr;
+	struct collq_object *queue;
 	int err;
 
-	BUILD_BUG_ON(offsetof(struct ib_collq_queue_submit, sequence) !=
-		     offsetof(struct ib_collq_queue_submit_wait, sequence));
-
-	err = collq_copy_in(&attr, sizeof(attr), sizeof(attr), user, &size);
+	err = collq_get_submit_wait(&attr, user);
 	if (err)
 		return err;
-	if (attr.flags)
+	if (attr.flags & ~IB_COLLQ_SUBMIT_WAIT_QUIET)
 		return -EOPNOTSUPP;
-	obj = collq_object_find(ctx, attr.queue, IB_COLLQ_OBJECT_QUEUE);
-	if (!obj)
+	queue = collq_object_find(ctx, attr.queue, IB_COLLQ_OBJECT_QUEUE);
+	if (!queue)
 		return -ENOENT;
-	queue = collq_queue_of(obj);
-
-	if (!attr.sequence) {
-		err = collq_submit(ctx, queue, (void *)&attr, &attr.sequence);
-		/* Before sleeping: if a signal ends it, the rest is waiting. */
-		if (!err && put_user(attr.sequence, &user->sequence))
-			err = -EFAULT;
-	}
-	if (!err)
-		err = collq_queue_wait(queue, attr.sequence,
-				       collq_clock_to_host(attr.wait_deadline),
-				       &result);
-	collq_object_put(obj);
-
-	attr.status = result.status;
-	attr.task = result.task;
-	attr.endpoint = result.endpoint;
-	attr.label = result.label;
-	BUILD_BUG_ON(offsetofend(struct ib_collq_queue_submit_wait, label) -
-		     offsetof(struct ib_collq_queue_submit_wait, status) != 16);
-	if (copy_to_user(&user->status, &attr.status, 16))
-		err = -EFAULT;
-	return err;
+	err = collq_submit_wait(ctx, collq_queue_of(queue), &attr, &result);
+	collq_object_put(queue);
+	return collq_put_submit_wait(&attr, &result, user) ?: err;
 }
 
 int collq_ioctl_cancel(struct collq_ioctl *io)

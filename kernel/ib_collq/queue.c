@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Management queues, as front ends see them: create, submit, wait, cancel.
+ * Management queues, as front ends see them: create, submit, cancel. Waiting is
+ * in queue_wait.c.
  *
  * A queue runs the graphs submitted to it first in, first out. Submitting walks
  * the graph as far as it goes at once; completions do the rest (engine.c). How
@@ -245,6 +246,8 @@ static int collq_queue_submit_locked(struct collq_queue *queue,
 	sub->bindings = submit->bindings;
 	sub->user_data = submit->user_data;
 	sub->deadline = submit->deadline;
+	sub->waiter = submit->waiter;
+	sub->quiet = submit->quiet;
 	WRITE_ONCE(sub->done, false);
 	trace_collq_submit(queue, submit->graph->obj.id, submit->deadline);
 	if (submit->deadline)
@@ -277,91 +280,6 @@ int collq_queue_submit(struct collq_queue *queue,
 	}
 	spin_unlock(&queue->lock);
 	collq_engine_exit_bh();
-	return err;
-}
-
-/* -EAGAIN as long as it has not ended. */
-static int collq_queue_poll(struct collq_queue *queue, u64 sequence,
-			    struct collq_result *result)
-{
-	struct collq_submission *sub;
-	int err = -EAGAIN;
-
-	spin_lock_bh(&queue->lock);
-	sub = collq_queue_slot(queue, sequence);
-	if (!sequence || sequence > queue->submitted) {
-		err = -EINVAL;
-	} else if (sub->sequence != sequence ||
-		   sequence + queue->depth <= queue->submitted) {
-		err = -ESTALE;
-	} else if (sub->done) {
-		*result = sub->result;
-		err = 0;
-	} else if (queue->dead) {
-		err = -ECANCELED;
-	} else if (READ_ONCE(queue->obj.ctx->device->dead)) {
-		/* Submitted after everything was failed. */
-		err = -ENODEV;
-	}
-	spin_unlock_bh(&queue->lock);
-	return err;
-}
-
-/*
- * Whether it's worth to ask, without a lock: what sleeps here looks twice for
- * each time that it's woken.
- */
-static bool collq_queue_has_news(struct collq_queue *queue, u64 sequence)
-{
-	struct collq_submission *sub = collq_queue_slot(queue, sequence);
-
-	/* An unused slot has no news of sequence 0: there's no such submission. */
-	return !sequence || READ_ONCE(sub->done) ||
-	       READ_ONCE(sub->sequence) != sequence || READ_ONCE(queue->dead) ||
-	       READ_ONCE(queue->obj.ctx->device->dead);
-}
-
-static int collq_queue_sleep(struct collq_queue *queue, u64 sequence,
-			     u64 deadline)
-{
-	ktime_t now, left;
-
-	if (!deadline)
-		return wait_event_interruptible(queue->wait,
-						collq_queue_has_news(queue, sequence));
-
-	now = ktime_get();
-	deadline = min_t(u64, deadline, KTIME_MAX);
-	left = ktime_after(ns_to_ktime(deadline), now) ?
-	       ktime_sub(ns_to_ktime(deadline), now) : 0;
-	return wait_event_interruptible_hrtimeout(queue->wait,
-						  collq_queue_has_news(queue, sequence),
-						  left);
-}
-
-/**
- * collq_queue_wait - wait for a submission to end
- * @queue: the queue
- * @sequence: the submission
- * @deadline: when to give up, CLOCK_MONOTONIC in ns, or 0
- * @result: how it ended
- *
- * Sleeps.
- *
- * Return: 0, -ETIME, -ERESTARTSYS, -EINVAL if there was no such submission,
- * -ESTALE if its result is forgotten.
- */
-int collq_queue_wait(struct collq_queue *queue, u64 sequence, u64 deadline,
-		     struct collq_result *result)
-{
-	int err;
-
-	do {
-		err = collq_queue_sleep(queue, sequence, deadline);
-		if (err)
-			return err;
-		err = collq_queue_poll(queue, sequence, result);
-	} while (err == -EAGAIN);
 	return err;
 }
 

@@ -18,6 +18,7 @@ struct collq_endpoint;
 struct collq_graph;
 struct collq_queue;
 struct collq_ring;
+struct task_struct;
 
 /**
  * struct collq_queue_link - an endpoint on which a queue's failure is announced
@@ -66,6 +67,8 @@ struct collq_result {
  * @bindings: its buffers, or NULL; one reference, as long
  * @user_data: for the completion
  * @deadline: when it fails, or 0
+ * @waiter: who sleeps in the call that submitted it, or NULL
+ * @quiet: @waiter hears of its success, and the ring doesn't
  * @done: it has ended
  * @result: how
  */
@@ -75,6 +78,8 @@ struct collq_submission {
 	struct collq_bindings *bindings;
 	u64 user_data;
 	u64 deadline;
+	struct task_struct *waiter;
+	bool quiet;
 	bool done;
 	struct collq_result result;
 };
@@ -87,7 +92,7 @@ struct collq_submission {
  * @nr_slots: length of @submissions, a power of two
  * @nr_links: number of @links
  * @links: where failures are sent to
- * @wait: woken at each completion
+ * @wait: woken at each completion; who is written down with a submission isn't here
  * @deadline_work: fails what is late
  * @drained_work: ends what has failed when no message is under way any more
  * @run_node: in a run list of the engine. The queue is in one at most, since
@@ -152,6 +157,13 @@ static inline struct collq_queue *collq_queue_of(struct collq_object *obj)
 	return container_of(obj, struct collq_queue, obj);
 }
 
+/* Where a submission is, or was. */
+static inline struct collq_submission *
+collq_queue_slot(struct collq_queue *queue, u64 sequence)
+{
+	return &queue->submissions[sequence & (queue->nr_slots - 1)];
+}
+
 /**
  * struct collq_queue_link_attr - a link as asked for
  * @endpoint: the endpoint
@@ -168,12 +180,16 @@ struct collq_queue_link_attr {
  * @bindings: its buffers, or NULL; the submission takes the reference over
  * @user_data: for the completion
  * @deadline: when it fails, or 0
+ * @waiter: who will sleep until it has ended, or NULL
+ * @quiet: then there's no completion in the ring if it succeeds
  */
 struct collq_submit {
 	struct collq_graph *graph;
 	struct collq_bindings *bindings;
 	u64 user_data;
 	u64 deadline;
+	struct task_struct *waiter;
+	bool quiet;
 };
 
 /* queue.c: what front ends call */
@@ -183,17 +199,20 @@ collq_queue_create(struct collq_context *ctx, struct collq_ring *ring,
 		   u32 nr_links);
 int collq_queue_submit(struct collq_queue *queue,
 		       const struct collq_submit *submit, u64 *sequence);
-int collq_queue_wait(struct collq_queue *queue, u64 sequence, u64 deadline,
-		     struct collq_result *result);
 int collq_queue_cancel(struct collq_queue *queue, u64 sequence);
 int collq_queue_reset(struct collq_queue *queue);
 void collq_queue_info(struct collq_queue *queue,
 		      struct ib_collq_queue_info *info);
 
+/* queue_wait.c: for those who sleep */
+int collq_queue_wait(struct collq_queue *queue, u64 sequence, u64 deadline,
+		     struct collq_result *result);
+int collq_queue_submit_wait(struct collq_queue *queue,
+			    struct collq_submit *submit, u64 *sequence,
+			    u64 deadline, struct collq_result *result);
+
 /* queue_state.c: what the engine and failures do to a queue */
 void collq_queue_set_state(struct collq_queue *queue, u32 state);
-struct collq_submission *collq_queue_slot(struct collq_queue *queue,
-					  u64 sequence);
 bool collq_queue_running(const struct collq_queue *queue);
 struct collq_submission *collq_queue_current(struct collq_queue *queue);
 void collq_queue_complete(struct collq_queue *queue,

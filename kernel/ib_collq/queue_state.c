@@ -12,6 +12,7 @@
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
+#include <linux/sched.h>
 
 #include "bindings.h"
 #include "control.h"
@@ -32,12 +33,6 @@ void collq_queue_set_state(struct collq_queue *queue, u32 state)
 	queue->since = jiffies;
 }
 
-struct collq_submission *collq_queue_slot(struct collq_queue *queue,
-					  u64 sequence)
-{
-	return &queue->submissions[sequence & (queue->nr_slots - 1)];
-}
-
 /* Whether a graph has begun and not ended. */
 bool collq_queue_running(const struct collq_queue *queue)
 {
@@ -48,22 +43,28 @@ bool collq_queue_running(const struct collq_queue *queue)
 /*
  * The queue has passed a submission. One that was taken out keeps its graph, and
  * with it the claim on counters, until then: those before it may have been
- * submitted under the same claim.
+ * submitted under the same claim. Returns the graph, for the caller to put.
  */
-static void collq_queue_pass(struct collq_queue *queue,
-			     struct collq_submission *sub)
+static struct collq_graph *collq_queue_pass(struct collq_queue *queue,
+					    struct collq_submission *sub)
 {
 	struct collq_graph *graph = sub->graph;
 
 	sub->graph = NULL;
-	if (sub->bindings)
+	if (unlikely(sub->bindings))
 		collq_bindings_put(sub->bindings);
 	sub->bindings = NULL;
 	atomic_dec(&graph->runs);
-	collq_object_put(&graph->obj);
 	queue->current_seq++;
 	queue->task = 0;
 	queue->progress.begun = false;
+	return graph;
+}
+
+static void collq_queue_skip(struct collq_queue *queue,
+			     struct collq_submission *sub)
+{
+	collq_object_put(&collq_queue_pass(queue, sub)->obj);
 }
 
 /* The submission to go on with, or NULL if there's nothing to run. */
@@ -81,10 +82,46 @@ struct collq_submission *collq_queue_current(struct collq_queue *queue)
 			collq_queue_set_state(queue, IB_COLLQ_QUEUE_RUNNING);
 			return sub;
 		}
-		collq_queue_pass(queue, sub);
+		collq_queue_skip(queue, sub);
 	}
 	collq_queue_set_state(queue, IB_COLLQ_QUEUE_IDLE);
 	return NULL;
+}
+
+/* The ring's entry, which was reserved for it. */
+static void collq_queue_post(struct collq_queue *queue,
+			     const struct collq_submission *sub)
+{
+	const struct ib_collq_completion completion = {
+		.user_data = sub->user_data,
+		.sequence = sub->sequence,
+		.status = sub->result.status,
+		.queue = queue->obj.id,
+		.task = sub->result.task,
+		.endpoint = sub->result.endpoint,
+		.label = sub->result.label,
+		.peer = sub->result.peer,
+	};
+
+	collq_ring_post(queue->ring, &completion);
+}
+
+/* Tells those who want to know. */
+static void collq_queue_announce(struct collq_queue *queue,
+				 struct collq_submission *sub)
+{
+	struct task_struct *waiter = sub->waiter;
+
+	if (waiter && sub->quiet && !sub->result.status)
+		collq_ring_cancel(queue->ring);
+	else
+		collq_queue_post(queue, sub);
+	if (waiter) {
+		sub->waiter = NULL;
+		wake_up_process(waiter);
+	}
+	if (wq_has_sleeper(&queue->wait))
+		wake_up_all(&queue->wait);
 }
 
 /**
@@ -99,34 +136,20 @@ void collq_queue_complete(struct collq_queue *queue,
 			  struct collq_submission *sub,
 			  const struct collq_result *result)
 {
-	struct collq_graph *graph = sub->graph;
-	bool current_one = sub->sequence == queue->current_seq;
-	struct ib_collq_completion completion = {
-		.user_data = sub->user_data,
-		.sequence = sub->sequence,
-		.status = result->status,
-		.queue = queue->obj.id,
-		.task = result->task,
-		.endpoint = result->endpoint,
-		.label = result->label,
-		.peer = result->peer,
-	};
+	struct collq_graph *passed = NULL;
 
 	lockdep_assert_held(&queue->lock);
 	trace_collq_complete(queue, sub->sequence, result);
 
-	/* Kept until the end; and let go before anybody can know. */
-	collq_object_get(&graph->obj);
-	if (current_one)
-		collq_queue_pass(queue, sub);
+	/* Before anybody can know; its memory is needed until all have been told. */
+	if (sub->sequence == queue->current_seq)
+		passed = collq_queue_pass(queue, sub);
 	sub->result = *result;
 	WRITE_ONCE(sub->done, true);
 	queue->completed++;
-
-	collq_ring_post(queue->ring, &completion);
-	if (wq_has_sleeper(&queue->wait))
-		wake_up_all(&queue->wait);
-	collq_object_put(&graph->obj);
+	collq_queue_announce(queue, sub);
+	if (passed)
+		collq_object_put(&passed->obj);
 }
 
 static struct collq_result collq_queue_result(struct collq_queue *queue,
@@ -186,7 +209,7 @@ static void collq_queue_end_all(struct collq_queue *queue)
 	while (queue->current_seq <= queue->submitted) {
 		sub = collq_queue_slot(queue, queue->current_seq);
 		if (sub->done)
-			collq_queue_pass(queue, sub);
+			collq_queue_skip(queue, sub);
 		else
 			collq_queue_complete(queue, sub, &result);
 		if (queue->error != -ENODEV)

@@ -145,6 +145,19 @@ static int collq_endpoint_start(struct collq_endpoint *ep,
 	return ret;
 }
 
+static int collq_endpoint_send_wire(struct collq_endpoint *ep,
+				    struct collq_queue *queue, u32 imm,
+				    const struct collq_list *list)
+{
+	struct ib_send_wr wr = {
+		.opcode = ep->attr.kind == IB_COLLQ_ENDPOINT_SIGNAL ?
+			  IB_WR_SEND_WITH_IMM : IB_WR_SEND,
+		.ex.imm_data = cpu_to_be32(imm),
+	};
+
+	return collq_endpoint_start(ep, queue, &wr, list);
+}
+
 /**
  * collq_endpoint_send - what a SEND task does
  * @ep: the endpoint
@@ -158,11 +171,6 @@ static int collq_endpoint_start(struct collq_endpoint *ep,
 int collq_endpoint_send(struct collq_endpoint *ep, struct collq_queue *queue,
 			u32 imm, const struct collq_list *list)
 {
-	struct ib_send_wr wr = {
-		.opcode = ep->attr.kind == IB_COLLQ_ENDPOINT_SIGNAL ?
-			  IB_WR_SEND_WITH_IMM : IB_WR_SEND,
-		.ex.imm_data = cpu_to_be32(imm),
-	};
 	int ret;
 
 	lockdep_assert_held(&queue->lock);
@@ -176,7 +184,7 @@ int collq_endpoint_send(struct collq_endpoint *ep, struct collq_queue *queue,
 			collq_local_signal(ep, imm);
 			return 0;
 		}
-		ret = collq_endpoint_start(ep, queue, &wr, list);
+		ret = collq_endpoint_send_wire(ep, queue, imm, list);
 	}
 	spin_unlock(&ep->lock);
 	return ret;

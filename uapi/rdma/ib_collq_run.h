@@ -398,10 +398,16 @@ struct ib_collq_queue_wait {
 	__u32 label;
 };
 
+/* ib_collq_queue_submit_wait.flags */
+#define IB_COLLQ_SUBMIT_WAIT_QUIET	(1U << 0)	/* no completion of a success */
+
 /**
  * struct ib_collq_queue_submit_wait - ioctl(IB_COLLQ_QUEUE_SUBMIT_WAIT)
  * @size: sizeof(struct ib_collq_queue_submit_wait)
- * @flags: must be 0
+ * @flags: IB_COLLQ_SUBMIT_WAIT_QUIET: if the submission succeeds before the call
+ *	that made it returns, only that call tells it: the ring gets no
+ *	completion. A failure is in the ring, too. So is whatever ends later: a
+ *	call that can't wait for the end clears the flag
  * @queue: the queue
  * @graph: the graph
  * @user_data: given back in the completion
@@ -409,9 +415,9 @@ struct ib_collq_queue_wait {
  * @nr_bindings: number of @bindings
  * @binding_size: sizeof(struct ib_collq_buffer_bind)
  * @bindings: pointer to an array of &struct ib_collq_buffer_bind
- * @sequence: 0 to submit; else the submission to wait for. Written back before
- *	the caller sleeps, so that a call which a signal interrupts and that is
- *	made again only waits and never submits twice
+ * @sequence: 0 to submit; else the submission to wait for. Written back when
+ *	there is one, so that a call which a signal interrupts and that is made
+ *	again only waits and never submits twice
  * @wait_deadline: when the waiting ends, with -ETIME; the graph goes on
  * @status: out: as in &struct ib_collq_completion
  * @task: out: the same
