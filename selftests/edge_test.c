@@ -75,7 +75,7 @@ TEST_F(edge, send_queue_of_one)
 }
 
 /* Who has received everything may go before the sender knows that. */
-TEST_F(edge, peer_goes_when_it_has_received)
+TEST_F_TIMEOUT(edge, peer_goes_when_it_has_received, 120)
 {
 	int round, sends, sender, receiver, status;
 	struct ib_collq_task tasks[2];
