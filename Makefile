@@ -36,7 +36,7 @@ KSFT_DIR ?= $(shell tools/ksrc source)/tools/testing/selftests
 
 export prefix DESTDIR
 
-.PHONY: all module lib tools selftests run check check-long fuzz soak bench-virtual bench-alltoall style docs deps install install-module clean help
+.PHONY: all module uverbs install-uverbs uninstall-uverbs lib tools selftests run check check-long fuzz soak bench-virtual bench-alltoall style docs deps install install-module clean help
 .DEFAULT_GOAL := all
 
 all: module lib tools
@@ -45,6 +45,12 @@ module:
 	@test -e $(KDIR)/Makefile || { echo "No kernel headers in $(KDIR): run 'make deps' as root" \
 		"or give KDIR=" >&2; exit 1; }
 	+$(MAKE) -C $(KDIR) M=$(CURDIR) modules
+
+# ib_uverbs with the patches of kernel/uverbs, and an ib_collq that can be reached
+# through it; for the newest headers, like all else.
+uverbs:
+	@tools/ksrc uverbs
+	@tools/ksrc module uverbs
 
 lib:
 	+$(MAKE) -C userlib
@@ -127,6 +133,18 @@ install-module: module
 	install -m 644 kernel/ib_collq/ib_collq.ko $(DESTDIR)/lib/modules/$$release/updates/ && \
 	if [ -z "$(DESTDIR)" ]; then depmod $$release; fi
 
+# Both override what is there already, until they are removed again.
+UVERBS_UPDATES = $(DESTDIR)/lib/modules/$(KVER)/updates
+install-uverbs:
+	ib_uverbs=$$(tools/ksrc uverbs)/ib_uverbs.ko && ib_collq=$$(tools/ksrc module uverbs) && \
+	install -d $(UVERBS_UPDATES) && \
+	install -m 644 "$$ib_uverbs" "$$ib_collq" $(UVERBS_UPDATES)/
+	if [ -z "$(DESTDIR)" ]; then depmod $(KVER); fi
+
+uninstall-uverbs:
+	rm -f $(UVERBS_UPDATES)/ib_uverbs.ko $(UVERBS_UPDATES)/ib_collq.ko
+	if [ -z "$(DESTDIR)" ]; then depmod $(KVER); fi
+
 clean:
 	-+$(MAKE) -C selftests clean
 	-+$(MAKE) -C tools clean
@@ -152,6 +170,8 @@ help:
 	@echo 'make deps       install the Debian packages needed (as root)'
 	@echo 'make install    module, header, library and tools; DESTDIR=, prefix= (/usr/local);'
 	@echo '                for the running kernel if its headers are here, else for KDIR'
+	@echo 'make uverbs     ib_uverbs with the patches of kernel/uverbs, and an ib_collq for it;'
+	@echo '                install-uverbs, uninstall-uverbs: in the kernel'"'"'s updates/ folder'
 	@echo 'make clean'
 	@echo 'make module | lib | tools | selftests   one part'
 	@echo

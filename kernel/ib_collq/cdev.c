@@ -12,7 +12,6 @@
 #include <linux/fs.h>
 #include <linux/idr.h>
 #include <linux/module.h>
-#include <linux/nsproxy.h>
 #include <linux/poll.h>
 #include <linux/slab.h>
 
@@ -88,16 +87,8 @@ static int collq_open(struct inode *inode, struct file *file)
 {
 	struct collq_device *cd =
 		container_of(inode->i_cdev, struct collq_device, cdev);
-	struct collq_context *ctx;
+	struct collq_context *ctx = collq_context_open(cd);
 
-	mutex_lock(&cd->mutex);
-	if (cd->dead)
-		ctx = ERR_PTR(-ENODEV);
-	else if (!rdma_dev_access_netns(cd->ibdev, current->nsproxy->net_ns))
-		ctx = ERR_PTR(-EPERM);
-	else
-		ctx = collq_context_create(cd);
-	mutex_unlock(&cd->mutex);
 	if (IS_ERR(ctx))
 		return PTR_ERR(ctx);
 	file->private_data = ctx;
@@ -112,23 +103,7 @@ static int collq_release(struct inode *inode, struct file *file)
 
 static long collq_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
-	struct collq_context *ctx = file->private_data;
-	struct collq_device *cd = ctx->device;
-	long ret;
-	int idx;
-
-	/* After fork, exec, or passing the descriptor on. */
-	if (current->mm != ctx->mm)
-		return -EPERM;
-
-	idx = srcu_read_lock(&cd->srcu);
-	ret = READ_ONCE(cd->dead) ? -ENODEV :
-				    collq_ioctl_run(ctx, cmd, (void __user *)arg);
-	srcu_read_unlock(&cd->srcu, idx);
-	if (unlikely(ret == -ENODEV) && READ_ONCE(cd->dead))
-		ret = wait_event_killable(cd->verbs_gone, READ_ONCE(cd->gone)) ?:
-		      -ENODEV;
-	return ret;
+	return collq_ioctl_run(file->private_data, cmd, (void __user *)arg);
 }
 
 static int collq_mmap(struct file *file, struct vm_area_struct *vma)
@@ -137,7 +112,7 @@ static int collq_mmap(struct file *file, struct vm_area_struct *vma)
 
 	if (vma->vm_mm != ctx->mm)
 		return -EPERM;
-	return collq_ring_mmap(ctx, vma);
+	return collq_ring_mmap_any(ctx, vma);
 }
 
 static __poll_t collq_poll(struct file *file, poll_table *wait)
@@ -296,7 +271,7 @@ static void collq_context_lose_device(struct collq_context *ctx)
 
 /*
  * The RDMA device goes. When this returns, nothing of ours is on it any more;
- * files may still be open. May sleep.
+ * files may still be open, and the caller has its reference. May sleep.
  */
 void collq_device_remove(struct collq_device *cd)
 {
@@ -320,7 +295,6 @@ void collq_device_remove(struct collq_device *cd)
 	collq_cq_pool_destroy(&cd->cqs);
 	WRITE_ONCE(cd->gone, true);
 	wake_up_all(&cd->verbs_gone);
-	collq_device_put(cd);
 }
 
 int collq_cdev_init(void)

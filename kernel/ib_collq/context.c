@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Contexts: one per open file.
+ * Contexts: one per open file, or as many as a file of uverbs has objects of that
+ * kind.
  *
  * Our lifetime rules are: the file holds the context; each object holds it too,
  * since a lingering endpoint or a queue in a run list may be the last to need
@@ -11,9 +12,12 @@
 #include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/ktime.h>
+#include <linux/nsproxy.h>
 #include <linux/pid.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+
+#include <rdma/ib_verbs.h>
 
 #include "context.h"
 #include "device.h"
@@ -42,11 +46,8 @@ void collq_context_put(struct collq_context *ctx)
 		queue_work(collq_wq, &ctx->free_work);
 }
 
-/*
- * A context for the current process. Called with the device's mutex held and
- * the device alive. May sleep.
- */
-struct collq_context *collq_context_create(struct collq_device *cd)
+/* For the current process. The device is alive. */
+static struct collq_context *collq_context_create(struct collq_device *cd)
 {
 	struct collq_context *ctx;
 
@@ -81,6 +82,30 @@ struct collq_context *collq_context_create(struct collq_device *cd)
 	ctx->mm = current->mm;
 	ctx->device = collq_device_get(cd);
 	list_add_tail(&ctx->node, &cd->contexts);
+	return ctx;
+}
+
+/**
+ * collq_context_open - make a context for the current process
+ * @cd: the device
+ *
+ * May sleep.
+ *
+ * Return: the context, or an ERR_PTR: -ENODEV, -EPERM if the process' network
+ * namespace doesn't have the device, -ENOMEM, -ENOSPC.
+ */
+struct collq_context *collq_context_open(struct collq_device *cd)
+{
+	struct collq_context *ctx;
+
+	mutex_lock(&cd->mutex);
+	if (cd->dead)
+		ctx = ERR_PTR(-ENODEV);
+	else if (!rdma_dev_access_netns(cd->ibdev, current->nsproxy->net_ns))
+		ctx = ERR_PTR(-EPERM);
+	else
+		ctx = collq_context_create(cd);
+	mutex_unlock(&cd->mutex);
 	return ctx;
 }
 
@@ -177,8 +202,8 @@ void collq_context_detach(struct collq_context *ctx)
 	mutex_unlock(&ctx->mutex);
 }
 
-/* The file is gone. May sleep. */
-void collq_context_close(struct collq_context *ctx)
+/* The process lets go of it, or is gone. May be called again. May sleep. */
+void collq_context_shut(struct collq_context *ctx)
 {
 	struct collq_device *cd = ctx->device;
 
@@ -189,5 +214,11 @@ void collq_context_close(struct collq_context *ctx)
 	ctx->closed = true;
 	mutex_unlock(&ctx->mutex);
 	collq_context_detach(ctx);
+}
+
+/* The opposite of collq_context_open(). May sleep. */
+void collq_context_close(struct collq_context *ctx)
+{
+	collq_context_shut(ctx);
 	collq_context_put(ctx);
 }

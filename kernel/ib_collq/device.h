@@ -46,6 +46,7 @@ struct collq_linger_list {
  *	what &struct collq_verbs waits for
  * @srcu: every ioctl is a reader; removal waits for them
  * @dead: the RDMA device goes or is gone; set once, under @mutex
+ * @on_uverbs: it can be reached by uverbs, too
  * @gone: nothing of ours is on it any more; set once, after @dead
  * @mutex: protects @contexts, and opening against removal. Taken before a
  *	context's mutex
@@ -63,6 +64,7 @@ struct collq_device {
 	struct cdev cdev;
 	struct ib_device *ibdev;
 	struct srcu_struct srcu;
+	bool on_uverbs;
 	bool dead;
 	bool gone;
 	struct mutex mutex;		/* contexts, dead */
@@ -82,6 +84,7 @@ extern u8 collq_instance[16];
 /* For what may sleep, or is too much for softirq. */
 extern struct workqueue_struct *collq_wq;
 
+struct collq_device *collq_device_of(struct ib_device *ibdev);
 int collq_device_add(struct ib_device *ibdev, struct collq_device **out);
 void collq_device_remove(struct collq_device *cd);
 int collq_cdev_init(void);

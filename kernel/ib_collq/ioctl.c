@@ -8,6 +8,7 @@
  * the context's mutex; what submits and waits doesn't.
  */
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -390,55 +391,83 @@ static long collq_run_command(struct collq_ioctl *io, unsigned int cmd,
 }
 
 /* An object is there for others only once its creator knows its id. */
+void collq_ioctl_publish(struct collq_ioctl *io, bool fault)
+{
+	struct collq_object *obj = io->created;
+
+	if (!obj)
+		return;
+	io->created = NULL;
+	if (fault) {
+		collq_object_remove(obj);
+		return;
+	}
+	if (io->hold) {
+		collq_object_get(obj);
+		io->held = obj;
+	}
+	collq_object_finalize(obj);
+}
+
 static long collq_write_back(struct collq_ioctl *io, u32 out, u32 size,
 			     long ret)
 {
 	bool fault = copy_to_user(io->user + out, (void *)&io->arg + out,
 				  size - out);
 
-	if (io->created) {
-		if (fault)
-			collq_object_remove(io->created);
-		else
-			collq_object_finalize(io->created);
-	}
+	collq_ioctl_publish(io, fault);
 	return fault ? -EFAULT : ret;
 }
 
 /* Any command but that which has a way of its own. */
-static noinline long collq_ioctl_common(struct collq_context *ctx,
-					unsigned int cmd, void __user *user)
+static noinline long collq_ioctl_common(struct collq_ioctl *io, unsigned int cmd)
 {
-	const struct collq_command *command;
-	struct collq_ioctl io;
+	const struct collq_command *command = collq_find_command(cmd);
+	struct collq_context *ctx = io->ctx;
 	u32 size;
 	long ret;
 
-	command = collq_find_command(cmd);
 	if (!command)
 		return -ENOTTY;
-	ret = collq_copy_in(&io.arg, command->size, command->min, user, &size);
+	ret = collq_copy_in(&io->arg, command->size, command->min, io->user,
+			    &size);
 	if (ret)
 		return ret;
-	io.ctx = ctx;
-	io.user = user;
-	io.created = NULL;
 
 	if (command->locked && mutex_lock_killable(&ctx->mutex))
 		return -EINTR;
 	/* The device may have gone meanwhile, and not wait for us all. */
 	ret = -ENODEV;
 	if (!READ_ONCE(ctx->device->dead))
-		ret = collq_run_command(&io, cmd, command);
-	ret = collq_write_back(&io, command->out, min(size, command->size), ret);
+		ret = collq_run_command(io, cmd, command);
+	ret = collq_write_back(io, command->out, min(size, command->size), ret);
 	if (command->locked)
 		mutex_unlock(&ctx->mutex);
 	return ret;
 }
 
+static noinline long collq_ioctl_any(struct collq_context *ctx,
+				     unsigned int cmd, void __user *user)
+{
+	struct collq_ioctl io;
+
+	io.ctx = ctx;
+	io.user = user;
+	io.created = NULL;
+	io.hold = false;
+	return collq_ioctl_common(&io, cmd);
+}
+
+/* Who is told that the device has gone is told when nothing of his is on it. */
+static long collq_ioctl_wait_gone(struct collq_device *cd)
+{
+	return wait_event_killable(cd->verbs_gone, READ_ONCE(cd->gone)) ?:
+	       -ENODEV;
+}
+
 /**
  * collq_ioctl_run - carry out a command
- * @ctx: the context; the caller is its owner, the device is there
+ * @ctx: the context
  * @cmd: the command
  * @user: its structure
  *
@@ -449,7 +478,74 @@ static noinline long collq_ioctl_common(struct collq_context *ctx,
 long collq_ioctl_run(struct collq_context *ctx, unsigned int cmd,
 		     void __user *user)
 {
-	if (likely(cmd == IB_COLLQ_QUEUE_SUBMIT_WAIT))
-		return collq_ioctl_submit_wait(ctx, user);
-	return collq_ioctl_common(ctx, cmd, user);
+	struct collq_device *cd = ctx->device;
+	long ret = -ENODEV;
+	int idx;
+
+	/* After fork, exec, or passing the descriptor on. */
+	if (current->mm != ctx->mm)
+		return -EPERM;
+
+	idx = srcu_read_lock(&cd->srcu);
+	if (likely(!READ_ONCE(cd->dead))) {
+		if (likely(cmd == IB_COLLQ_QUEUE_SUBMIT_WAIT))
+			ret = collq_ioctl_submit_wait(ctx, user);
+		else
+			ret = collq_ioctl_any(ctx, cmd, user);
+	}
+	srcu_read_unlock(&cd->srcu, idx);
+	if (unlikely(ret == -ENODEV) && READ_ONCE(cd->dead))
+		ret = collq_ioctl_wait_gone(cd);
+	return ret;
+}
+
+static int collq_ioctl_create_locked(struct collq_ioctl *io, unsigned int cmd,
+				     u32 size)
+{
+	struct collq_context *ctx = io->ctx;
+	int err = -ENODEV;
+
+	if (!collq_batch_knows(cmd))
+		return collq_ioctl_common(io, cmd);
+	if (mutex_lock_killable(&ctx->mutex))
+		return -EINTR;
+	if (!READ_ONCE(ctx->device->dead))
+		err = collq_batch_run_one(io, cmd, size);
+	mutex_unlock(&ctx->mutex);
+	return err;
+}
+
+/**
+ * collq_ioctl_create - make one object
+ * @ctx: the context
+ * @cmd: a command that makes objects
+ * @user: its structure, or an entry if it takes a batch
+ * @size: of such an entry, as the caller knows it
+ * @obj: the object, with a reference for the caller
+ *
+ * May sleep.
+ *
+ * Return: 0 or an error, as in the ABI header.
+ */
+int collq_ioctl_create(struct collq_context *ctx, unsigned int cmd,
+		       void __user *user, u32 size, struct collq_object **obj)
+{
+	struct collq_device *cd = ctx->device;
+	struct collq_ioctl io = {
+		.ctx = ctx,
+		.user = user,
+		.hold = true,
+	};
+	int err = -ENODEV, idx;
+
+	if (current->mm != ctx->mm)
+		return -EPERM;
+	idx = srcu_read_lock(&cd->srcu);
+	if (!READ_ONCE(cd->dead))
+		err = collq_ioctl_create_locked(&io, cmd, size);
+	srcu_read_unlock(&cd->srcu, idx);
+	if (err == -ENODEV && READ_ONCE(cd->dead))
+		return collq_ioctl_wait_gone(cd);
+	*obj = io.held;
+	return err;
 }

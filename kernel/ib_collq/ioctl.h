@@ -15,12 +15,16 @@ struct collq_object;
  * @ctx: the context
  * @user: the caller's structure
  * @created: an object to be published if its id reaches the caller
+ * @hold: a reference to that is wanted, by a front end that has handles of its own
+ * @held: the reference
  * @arg: our copy of the structure; written back when the command is done
  */
 struct collq_ioctl {
 	struct collq_context *ctx;
 	void __user *user;
 	struct collq_object *created;
+	bool hold;
+	struct collq_object *held;
 	union {
 		struct ib_collq_query query;
 		struct ib_collq_batch batch;
@@ -59,12 +63,17 @@ static __always_inline int collq_copy_in(void *arg, u32 size, u32 min,
 	return copy_struct_from_user(arg, size, user, *user_size);
 }
 
+/* ioctl.c */
 long collq_ioctl_run(struct collq_context *ctx, unsigned int cmd,
 		     void __user *user);
+int collq_ioctl_create(struct collq_context *ctx, unsigned int cmd,
+		       void __user *user, u32 size, struct collq_object **obj);
+void collq_ioctl_publish(struct collq_ioctl *io, bool fault);
 
 /* ioctl_batch.c */
 bool collq_batch_knows(unsigned int cmd);
 long collq_batch_run(struct collq_ioctl *io, unsigned int cmd);
+int collq_batch_run_one(struct collq_ioctl *io, unsigned int cmd, u32 size);
 
 /* ioctl_run.c */
 int collq_ioctl_graph_create(struct collq_ioctl *io);

@@ -247,13 +247,7 @@ static int collq_run_entry(struct collq_ioctl *io,
 		return err;
 
 	fault = copy_to_user(user, &entry, min(size, command->size));
-	if (io->created) {
-		if (fault)
-			collq_object_remove(io->created);
-		else
-			collq_object_finalize(io->created);
-		io->created = NULL;
-	}
+	collq_ioctl_publish(io, fault);
 	return fault ? -EFAULT : 0;
 }
 
@@ -293,4 +287,16 @@ long collq_batch_run(struct collq_ioctl *io, unsigned int cmd)
 	if (done)
 		return done;
 	return err;
+}
+
+/* The same for an entry by itself, of this size, which is what @io is about. */
+int collq_batch_run_one(struct collq_ioctl *io, unsigned int cmd, u32 size)
+{
+	const struct collq_batch_command *command = collq_find_batch(cmd);
+
+	if (size < command->min)
+		return -EINVAL;
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	return collq_run_entry(io, command, io->user, size);
 }

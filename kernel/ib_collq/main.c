@@ -17,6 +17,7 @@
 #include "compat.h"
 #include "device.h"
 #include "engine.h"
+#include "uverbs.h"
 
 u8 collq_instance[16];
 struct workqueue_struct *collq_wq;
@@ -39,6 +40,12 @@ static const char *collq_unsuitable(struct ib_device *ibdev)
 
 static struct ib_client collq_client;
 
+/* The device that we have for an RDMA device that is there. */
+struct collq_device *collq_device_of(struct ib_device *ibdev)
+{
+	return ib_get_client_data(ibdev, &collq_client);
+}
+
 static int collq_add_one(struct ib_device *ibdev)
 {
 	const char *why = collq_unsuitable(ibdev);
@@ -53,12 +60,19 @@ static int collq_add_one(struct ib_device *ibdev)
 	if (err)
 		return err;
 	ib_set_client_data(ibdev, &collq_client, cd);
+	/* For those who want it; the character device is there in any case. */
+	cd->on_uverbs = !collq_uverbs_add(ibdev);
 	return 0;
 }
 
 static void collq_remove_one(struct ib_device *ibdev, void *client_data)
 {
-	collq_device_remove(client_data);
+	struct collq_device *cd = client_data;
+
+	collq_device_remove(cd);
+	if (cd->on_uverbs)
+		collq_uverbs_remove(ibdev);
+	collq_device_put(cd);
 }
 
 /* Answers RDMA netlink's GET_CHARDEV. There's one node for all ports. */

@@ -305,31 +305,45 @@ static const struct vm_operations_struct collq_ring_vm_ops = {
 	.fault = collq_ring_vm_fault,
 };
 
-/* Maps the ring whose offset it is. Called with mmap_lock held. */
-int collq_ring_mmap(struct collq_context *ctx, struct vm_area_struct *vma)
+/**
+ * collq_ring_mmap - map a ring
+ * @ring: the ring
+ * @vma: where
+ * @pgoff: offset into the ring, in pages
+ *
+ * Called with mmap_lock held.
+ *
+ * Return: 0 or -EINVAL.
+ */
+int collq_ring_mmap(struct collq_ring *ring, struct vm_area_struct *vma,
+		    unsigned long pgoff)
 {
-	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
-	struct collq_ring_memory *memory;
-	struct collq_object *obj;
-	int err = -EINVAL;
+	struct collq_ring_memory *memory = ring->memory;
 
-	obj = collq_object_find(ctx, offset >> COLLQ_RING_SPACING_SHIFT,
-				IB_COLLQ_OBJECT_RING);
-	if (!obj)
-		return -ENOENT;
-	memory = collq_ring_of(obj)->memory;
-
-	if (!(vma->vm_flags & VM_SHARED) ||
-	    offset & (BIT_ULL(COLLQ_RING_SPACING_SHIFT) - 1) ||
+	if (!(vma->vm_flags & VM_SHARED) || pgoff ||
 	    vma->vm_end - vma->vm_start > memory->size)
-		goto out_put;
+		return -EINVAL;
 
 	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTCOPY | VM_DONTDUMP);
 	vma->vm_ops = &collq_ring_vm_ops;
 	vma->vm_private_data = memory;
 	kref_get(&memory->refs);
-	err = 0;
-out_put:
+	return 0;
+}
+
+/* The same for the ring whose offset it is. */
+int collq_ring_mmap_any(struct collq_context *ctx, struct vm_area_struct *vma)
+{
+	const unsigned int shift = COLLQ_RING_SPACING_SHIFT - PAGE_SHIFT;
+	struct collq_object *obj;
+	int err;
+
+	obj = collq_object_find(ctx, vma->vm_pgoff >> shift,
+				IB_COLLQ_OBJECT_RING);
+	if (!obj)
+		return -ENOENT;
+	err = collq_ring_mmap(collq_ring_of(obj), vma,
+			      vma->vm_pgoff & (BIT(shift) - 1));
 	collq_object_put(obj);
 	return err;
 }

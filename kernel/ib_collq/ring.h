@@ -68,6 +68,8 @@ void collq_ring_post(struct collq_ring *ring,
 		     const struct ib_collq_completion *completion);
 u32 collq_ring_unread(struct collq_ring *ring);
 int collq_ring_wait(struct collq_ring *ring, u64 deadline);
-int collq_ring_mmap(struct collq_context *ctx, struct vm_area_struct *vma);
+int collq_ring_mmap(struct collq_ring *ring, struct vm_area_struct *vma,
+		    unsigned long pgoff);
+int collq_ring_mmap_any(struct collq_context *ctx, struct vm_area_struct *vma);
 
 #endif /* COLLQ_RING_H */

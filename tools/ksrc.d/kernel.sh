@@ -110,15 +110,22 @@ prune() {
 
 # module FLAVOUR FOLDER: build a folder of the tree as a module for a kernel, and
 # print the path of the module.  "coverage" is the debug kernel and a module that
-# counts what has run.  The tree's own objects are left alone: .build/FLAVOUR has
-# the sources as symbolic links.
+# counts what has run; "uverbs" is Debian's kernel, and a module that uses what the
+# patched ib_uverbs exports.  The tree's own objects are left alone: .build/FLAVOUR
+# has the sources as symbolic links.
 module() {
-	local flavour=$1 part=$2 kernel dir=$tree/.build/$1 lock options=()
+	local flavour=$1 part=$2 kernel build dir=$tree/.build/$1 lock options=()
 
 	case $flavour in
 	coverage) options=(GCOV_PROFILE=y); kernel=$(kernel debug) ;;
+	uverbs)
+		kernel=$(uverbs "$(newest_version)")
+		build=/usr/src/linux-headers-$(newest_version)
+		options=("COLLQ_UVERBS=$kernel" "KBUILD_EXTRA_SYMBOLS=$kernel/Module.symvers")
+		;;
 	*) kernel=$(kernel "$flavour") ;;
 	esac
+	: "${build:=$kernel/build}"
 	mkdir -p "$dir"
 	exec {lock}>"$dir/.lock"
 	flock "$lock"
@@ -128,7 +135,7 @@ module() {
 	fi
 	(cd "$tree" && find uapi kernel "$part" -name '*.[ch]' ! -name '*.mod.c' -o -name Kbuild) |
 		sort -u | mirror "$dir"
-	if ! make -C "$kernel/build" "M=$dir/$part" -j "$(nproc)" "${options[@]}" modules \
+	if ! make -C "$build" "M=$dir/$part" -j "$(nproc)" "${options[@]}" modules \
 		>"$dir/log" 2>&1; then
 		cat "$dir/log" >&2
 		die "could not build $part for the $flavour kernel"

@@ -3,7 +3,8 @@
 #
 # boot.sh - part of tools/vm: the initial RAM disk, the choice between KVM and
 # emulation, and QEMU's command line.  Uses $here (vm.d), $kernel (the image's
-# folder in the cache), $version, $module and $job (the folder of this run).
+# folder in the cache), $version, $module, $ib_uverbs and $job (the folder of
+# this run).
 # shellcheck disable=SC2154,SC2034 # it shares tools/vm's variables
 
 # What the initial RAM disk must load, before what needs it.
@@ -43,16 +44,18 @@ initrd() {
 }
 
 # module_tree: what the guest sees as /lib/modules/VERSION: the kernel's own
-# modules, and ib_collq where an administrator would have installed it, indexed,
-# so that the kernel can load either by alias.
+# modules, and ours where an administrator would have installed them, indexed, so
+# that the kernel can load either by alias.
 module_tree() {
 	local from=$kernel/lib/modules/$version base=$job/depmod
-	local to=$base/lib/modules/$version
+	local to=$base/lib/modules/$version updated
 
 	mkdir -p "$to/updates"
 	[ ! -d "$from/kernel" ] || ln -s "$from/kernel" "$to/kernel"
 	cp "$from"/modules.{order,builtin,builtin.modinfo} "$to/"
-	[ -z "$module" ] || cp "$module" "$to/updates/"
+	for updated in "$module" "$ib_uverbs"; do
+		[ -z "$updated" ] || cp "$updated" "$to/updates/"
+	done
 	depmod -b "$base" "$version"
 	mv "$to" "$job/modules"
 }
