@@ -9,13 +9,17 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <infiniband/verbs.h>
 
 #include "context.h"
 #include "device.h"
 #include "region.h"
 #include "ring.h"
+#include "verbs.h"
 
 #define NSEC_PER_SEC	1000000000ULL
 
@@ -66,9 +70,9 @@ uint32_t collq_version(void)
 	return COLLQ_VERSION;
 }
 
-int collq_open(const char *device, struct collq_context **context)
+/* A context that isn't anywhere yet. */
+static int new_context(struct collq_context **context)
 {
-	struct collq_device found;
 	struct collq_context *ctx;
 	int err;
 
@@ -76,29 +80,97 @@ int collq_open(const char *device, struct collq_context **context)
 	if (!ctx)
 		return -ENOMEM;
 	err = collq_env_read(&ctx->env);
-	if (err)
-		goto err_free;
-	err = collq_device_open(device, &ctx->env, &found);
-	/* It's the environment's, and may change. */
-	ctx->env.net_devices = NULL;
-	if (err)
-		goto err_free;
+	if (err) {
+		free(ctx);
+		return err;
+	}
+	ctx->fd = -1;
 	ctx->ids.max = MAX_REQUESTS;
 	pthread_mutex_init(&ctx->lock, NULL);
 	pthread_cond_init(&ctx->woken, NULL);
-	err = collq_context_enter(ctx, &found);
-	if (err)
-		goto err_close;
 	*context = ctx;
 	return 0;
+}
 
-err_close:
+/* The way to the kernel, and the memory. */
+static void free_context(struct collq_context *ctx)
+{
+	if (ctx->verbs)
+		collq_verbs_close(ctx->verbs);
+	if (ctx->fd >= 0)
+		close(ctx->fd);
 	pthread_cond_destroy(&ctx->woken);
 	pthread_mutex_destroy(&ctx->lock);
-	close(ctx->fd);
-err_free:
 	free(ctx);
+}
+
+/* With what was found so far. */
+static int finish_open(struct collq_context *ctx, const struct collq_device *device, int err,
+		       struct collq_context **context)
+{
+	/* It's the environment's, and may change. */
+	ctx->env.net_devices = NULL;
+	if (!err)
+		err = collq_context_enter(ctx, device);
+	if (err)
+		free_context(ctx);
+	else
+		*context = ctx;
 	return err;
+}
+
+int collq_open(const char *device, struct collq_context **context)
+{
+	struct collq_device found;
+	struct collq_context *ctx;
+	int err;
+
+	err = new_context(&ctx);
+	if (err)
+		return err;
+	err = collq_device_open(device, &ctx->env, &found);
+	return finish_open(ctx, &found, err, context);
+}
+
+/* On the caller's descriptor. What can be waited for there has descriptors of its own. */
+static int enter_verbs(struct collq_context *ctx, const struct ibv_context *verbs,
+		       struct collq_device *device)
+{
+	uint32_t driver;
+	int err;
+
+	err = collq_device_find(verbs->device->name, &ctx->env, device, &driver);
+	if (err)
+		return err;
+	err = collq_verbs_open(verbs->cmd_fd, driver, &ctx->verbs);
+	if (err)
+		return err;
+	device->fd = epoll_create1(EPOLL_CLOEXEC);
+	return device->fd < 0 ? -errno : 0;
+}
+
+int collq_open_verbs(struct ibv_context *verbs, struct collq_context **context)
+{
+	struct collq_device device;
+	struct collq_context *ctx;
+	int err;
+
+	err = new_context(&ctx);
+	if (err)
+		return err;
+	err = -EOPNOTSUPP;
+	if (ctx->env.front_end != COLLQ_FRONT_END_CHAR)
+		err = enter_verbs(ctx, verbs, &device);
+	if (err == -EOPNOTSUPP && ctx->env.front_end != COLLQ_FRONT_END_UVERBS) {
+		collq_debug("%s: by the character device", verbs->device->name);
+		err = collq_device_open(verbs->device->name, &ctx->env, &device);
+	}
+	return finish_open(ctx, &device, err, context);
+}
+
+const char *collq_context_front_end(const struct collq_context *context)
+{
+	return context->verbs ? "uverbs" : "char";
 }
 
 int collq_close(struct collq_context *context)
@@ -114,13 +186,10 @@ int collq_close(struct collq_context *context)
 		return -EBUSY;
 	if (context->ring)
 		collq_ring_unmap(context->ring);
-	close(context->fd);
 	collq_region_forget(context);
 	collq_slots_destroy(&context->ids);
 	free(context->requests);
-	pthread_cond_destroy(&context->woken);
-	pthread_mutex_destroy(&context->lock);
-	free(context);
+	free_context(context);
 	return 0;
 }
 

@@ -18,6 +18,7 @@
 struct collq_device;
 struct collq_region;
 struct collq_sleeper;
+struct collq_verbs;
 
 /*
  * @lock protects everything below it, and who takes completions out of @ring. It
@@ -25,6 +26,7 @@ struct collq_sleeper;
  */
 struct collq_context {
 	int fd;
+	struct collq_verbs *verbs;	/* or NULL: @fd is the character device */
 	char device[COLLQ_NAME_SIZE];
 	uint32_t port;
 	uint32_t gid_index;

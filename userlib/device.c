@@ -66,6 +66,26 @@ static int open_node(const char *node, dev_t number)
 	return fd;
 }
 
+/* Port and GID, and all else but the node. */
+static int describe_one(const char *name, uint32_t port, const struct collq_env *env,
+			struct collq_device *device)
+{
+	int err;
+
+	err = collq_port_find(name, &port);
+	if (err)
+		return err;
+	device->gid_index = env->gid_index;
+	if (device->gid_index == COLLQ_ENV_AUTO) {
+		err = collq_port_find_gid(name, port, &device->gid_index);
+		if (err)
+			return err;
+	}
+	device->port = port;
+	strcpy(device->name, name);
+	return 0;
+}
+
 static int open_one(const struct collq_nldev *found, uint32_t port,
 		    const struct collq_env *env, struct collq_device *device)
 {
@@ -73,15 +93,9 @@ static int open_one(const struct collq_nldev *found, uint32_t port,
 	dev_t number;
 	int err;
 
-	err = collq_port_find(found->name, &port);
+	err = describe_one(found->name, port, env, device);
 	if (err)
 		return err;
-	device->gid_index = env->gid_index;
-	if (device->gid_index == COLLQ_ENV_AUTO) {
-		err = collq_port_find_gid(found->name, port, &device->gid_index);
-		if (err)
-			return err;
-	}
 	/* Old kernels and some containers don't answer. */
 	if (found->index == COLLQ_NO_INDEX || collq_nldev_chardev(found->index, node, &number)) {
 		err = collq_sysfs_chardev(found->name, node, &number);
@@ -91,8 +105,6 @@ static int open_one(const struct collq_nldev *found, uint32_t port,
 	device->fd = open_node(node, number);
 	if (device->fd < 0)
 		return device->fd;
-	device->port = port;
-	strcpy(device->name, found->name);
 	collq_debug("%s port %u, GID index %u, /dev/infiniband/%s", device->name,
 		    device->port, device->gid_index, node);
 	return 0;
@@ -180,4 +192,41 @@ int collq_device_open(const char *spec, const struct collq_env *env,
 		err = open_first(found, nr, &any, env, device);
 	free(found);
 	return err;
+}
+
+/* The port that the environment names for a device, or 0. */
+static uint32_t listed_port(const char *list, const char *name)
+{
+	struct wish wish;
+	size_t len;
+
+	for (;; list += len + 1) {
+		len = strcspn(list, ",");
+		if (!parse_wish(list, len, &wish) && !strcmp(wish.name, name))
+			return wish.port;
+		if (!list[len])
+			return 0;
+	}
+}
+
+int collq_device_find(const char *name, const struct collq_env *env,
+		      struct collq_device *device, uint32_t *driver)
+{
+	struct collq_nldev *found;
+	uint32_t nr, i;
+	int err;
+
+	if (strlen(name) >= COLLQ_NAME_SIZE)
+		return -ENODEV;
+	err = collq_nldev_list(&found, &nr);
+	if (err)
+		return -EOPNOTSUPP;
+	for (i = 0; i < nr && strcmp(found[i].name, name); i++)
+		;
+	err = i == nr ? -ENODEV : collq_nldev_uverbs_driver(found[i].index, driver);
+	free(found);
+	if (err)
+		return err == -ENODEV ? err : -EOPNOTSUPP;
+	device->fd = -1;
+	return describe_one(name, listed_port(env->net_devices, name), env, device);
 }

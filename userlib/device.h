@@ -23,4 +23,12 @@ int collq_device_open(const char *spec, const struct collq_env *env,
 int collq_port_find(const char *device, uint32_t *port);
 int collq_port_find_gid(const char *device, uint32_t port, uint32_t *gid_index);
 
+/*
+ * What there is to know of a device of that name but for its node, which isn't opened:
+ * which port and GID to use, and the number of its driver; 0, -EOPNOTSUPP if that isn't
+ * known, or -errno.
+ */
+int collq_device_find(const char *name, const struct collq_env *env,
+		      struct collq_device *device, uint32_t *driver);
+
 #endif /* COLLQ_DEVICE_H */

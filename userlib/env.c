@@ -160,6 +160,9 @@ static const char * const layout_names[] = {
 /* In order of the bits COLLQ_TLS_* */
 static const char * const transports[] = { "local", "rc", NULL };
 
+/* In order of COLLQ_FRONT_END_* */
+static const char * const front_ends[] = { "auto", "char", "uverbs", NULL };
+
 #define MEMBER(name)	offsetof(struct collq_env, name)
 
 static const struct variable variables[] = {
@@ -183,6 +186,13 @@ static const struct variable variables[] = {
 		.parse = parse_choices,
 		.offset = MEMBER(tls),
 		.choices = transports,
+	}, {
+		.name = "COLLQ_FRONT_END",
+		.preset = "auto",
+		.description = "where collq_open_verbs() gets to: auto, char, uverbs",
+		.parse = parse_choice,
+		.offset = MEMBER(front_end),
+		.choices = front_ends,
 	}, {
 		.name = "COLLQ_LOG_LEVEL",
 		.preset = "warn",

@@ -16,10 +16,16 @@
 #define COLLQ_TLS_LOCAL		(1U << 0)
 #define COLLQ_TLS_RC		(1U << 1)
 
+/* Where a caller of collq_open_verbs() gets to */
+#define COLLQ_FRONT_END_AUTO	0U
+#define COLLQ_FRONT_END_CHAR	1U
+#define COLLQ_FRONT_END_UVERBS	2U
+
 struct collq_env {
 	const char *net_devices;	/* valid until the environment changes */
 	uint32_t gid_index;		/* or COLLQ_ENV_AUTO */
 	uint32_t tls;
+	uint32_t front_end;		/* COLLQ_FRONT_END_* */
 	uint32_t log_level;
 	uint32_t barrier_algorithm;	/* COLLQ_BARRIER_* */
 	uint32_t barrier_radix;		/* or 0 */

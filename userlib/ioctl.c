@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * ioctl(2) as the rest of the library wants it: errors returned, errno left alone;
- * and arrays of any length, cut to what the kernel takes at a time.
+ * Commands as the rest of the library wants them, whichever way they take: errors
+ * returned, errno left alone; and arrays of any length, cut to what the kernel takes at
+ * a time.
  */
 #include <errno.h>
 #include <sys/ioctl.h>
@@ -10,12 +11,15 @@
 
 #include "context.h"
 #include "ioctl.h"
+#include "verbs.h"
 
 int collq_ioctl(const struct collq_context *ctx, unsigned long command, void *arg)
 {
-	int saved = errno;
-	int ret = ioctl(ctx->fd, command, arg);
+	int saved = errno, ret;
 
+	if (ctx->verbs)
+		return collq_verbs_command(ctx->verbs, command, arg);
+	ret = ioctl(ctx->fd, command, arg);
 	if (ret < 0) {
 		ret = -errno;
 		errno = saved;

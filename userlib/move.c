@@ -296,6 +296,9 @@ int collq_context_move(struct collq_context *context, const char *device)
 	struct collq_comm *comm;
 	int err;
 
+	/* The descriptor is the caller's. */
+	if (context->verbs)
+		return -EOPNOTSUPP;
 	err = check(context);
 	if (err)
 		return err;

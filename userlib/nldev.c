@@ -25,6 +25,7 @@ static struct nla_policy policy[RDMA_NLDEV_ATTR_MAX] = {
 	[RDMA_NLDEV_ATTR_DEV_NAME] = { .type = NLA_NUL_STRING },
 	[RDMA_NLDEV_ATTR_CHARDEV] = { .type = NLA_U64 },
 	[RDMA_NLDEV_ATTR_CHARDEV_NAME] = { .type = NLA_NUL_STRING },
+	[RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID] = { .type = NLA_U32 },
 };
 
 /* libnl has errors of its own; those that matter come from the kernel. */
@@ -54,10 +55,11 @@ static int parse(struct nl_msg *msg, struct nlattr **attrs)
 }
 
 /*
- * Asks, and calls @handle for each answer. With an index, about that device; else
- * about all.
+ * Asks, and calls @handle for each answer. With an index, about that device's node
+ * of a type; else about all devices.
  */
-static int ask(int command, const uint32_t *index, nl_recvmsg_msg_cb_t handle, void *arg)
+static int ask(int command, const uint32_t *index, const char *type,
+	       nl_recvmsg_msg_cb_t handle, void *arg)
 {
 	int flags = index ? NLM_F_ACK : NLM_F_DUMP;
 	struct nl_sock *sock;
@@ -75,7 +77,7 @@ static int ask(int command, const uint32_t *index, nl_recvmsg_msg_cb_t handle, v
 	if (!msg)
 		goto out;
 	if (index && (nla_put_u32(msg, RDMA_NLDEV_ATTR_DEV_INDEX, *index) ||
-		      nla_put_string(msg, RDMA_NLDEV_ATTR_CHARDEV_TYPE, "collq")))
+		      nla_put_string(msg, RDMA_NLDEV_ATTR_CHARDEV_TYPE, type)))
 		goto out;
 	err = nl_socket_modify_cb(sock, NL_CB_VALID, NL_CB_CUSTOM, handle, arg);
 	if (err)
@@ -124,7 +126,7 @@ int collq_nldev_list(struct collq_nldev **devices, uint32_t *nr)
 	struct list list = { 0 };
 	int err;
 
-	err = ask(RDMA_NLDEV_CMD_GET, NULL, handle_device, &list);
+	err = ask(RDMA_NLDEV_CMD_GET, NULL, NULL, handle_device, &list);
 	if (!err && list.no_memory)
 		err = -ENOMEM;
 	if (err) {
@@ -162,8 +164,37 @@ int collq_nldev_chardev(uint32_t index, char name[COLLQ_NAME_SIZE], dev_t *numbe
 	struct chardev chardev = { .name = name, .number = number };
 	int err;
 
-	err = ask(RDMA_NLDEV_CMD_GET_CHARDEV, &index, handle_chardev, &chardev);
+	err = ask(RDMA_NLDEV_CMD_GET_CHARDEV, &index, "collq", handle_chardev, &chardev);
 	if (err)
 		return err;
 	return chardev.found ? 0 : -ENXIO;
+}
+
+struct driver {
+	uint32_t id;
+	bool found;
+};
+
+static int handle_driver(struct nl_msg *msg, void *arg)
+{
+	struct nlattr *attrs[RDMA_NLDEV_ATTR_MAX];
+	struct driver *driver = arg;
+
+	if (parse(msg, attrs) || !attrs[RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID])
+		return NL_SKIP;
+	driver->id = nla_get_u32(attrs[RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID]);
+	driver->found = true;
+	return NL_OK;
+}
+
+int collq_nldev_uverbs_driver(uint32_t index, uint32_t *id)
+{
+	struct driver driver = { 0 };
+	int err;
+
+	err = ask(RDMA_NLDEV_CMD_GET_CHARDEV, &index, "uverbs", handle_driver, &driver);
+	if (err)
+		return err;
+	*id = driver.id;
+	return driver.found ? 0 : -EOPNOTSUPP;
 }

@@ -25,4 +25,7 @@ int collq_nldev_list(struct collq_nldev **devices, uint32_t *nr);
  */
 int collq_nldev_chardev(uint32_t index, char name[COLLQ_NAME_SIZE], dev_t *number);
 
+/* The driver's number, by which uverbs methods tell that they mean the device. */
+int collq_nldev_uverbs_driver(uint32_t index, uint32_t *driver);
+
 #endif /* COLLQ_NLDEV_H */

@@ -8,12 +8,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 
 #include "context.h"
 #include "ioctl.h"
 #include "ordering.h"
 #include "ring.h"
+#include "verbs.h"
 
 /* The kernel's offsets have the ring's id above bit 24. */
 _Static_assert(sizeof(off_t) == 8, "mmap() takes the whole offset");
@@ -36,6 +38,24 @@ static int destroy(struct collq_ring *ring)
 	return collq_object_destroy(ring->ctx, &entry, 1);
 }
 
+/* By uverbs a ring has a descriptor of its own, and the context's says what that does. */
+static int map_memory(struct collq_context *ctx, const struct ib_collq_ring_create *attr,
+		      void **map)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	off_t offset = attr->mmap_offset;
+	int fd = ctx->fd;
+
+	if (ctx->verbs) {
+		offset = 0;
+		fd = collq_verbs_ring_fd(ctx->verbs, attr->id);
+		if (epoll_ctl(ctx->fd, EPOLL_CTL_ADD, fd, &event))
+			return -errno;
+	}
+	*map = mmap(NULL, attr->mmap_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+	return *map == MAP_FAILED ? -errno : 0;
+}
+
 int collq_ring_map(struct collq_context *ctx, uint32_t entries, int eventfd,
 		   struct collq_ring **out)
 {
@@ -52,12 +72,9 @@ int collq_ring_map(struct collq_context *ctx, uint32_t entries, int eventfd,
 	err = collq_ring_create(ctx, &ring->attr);
 	if (err)
 		goto err_free;
-	map = mmap(NULL, ring->attr.mmap_size, PROT_READ | PROT_WRITE, MAP_SHARED, ctx->fd,
-		   ring->attr.mmap_offset);
-	if (map == MAP_FAILED) {
-		err = -errno;
+	err = map_memory(ctx, &ring->attr, &map);
+	if (err)
 		goto err_destroy;
-	}
 	ring->header = map;
 	*out = ring;
 	return 0;

@@ -46,6 +46,7 @@ struct result {
 	uint64_t bytes;
 	uint32_t layout;
 	uint32_t packing;
+	char front_end[8];
 	uint64_t iterations;
 	uint64_t wrong_bytes;
 	uint64_t copied;		/* as the module counts it, and by the graphs */

@@ -23,6 +23,8 @@ static const char usage[] =
 "  --packing NAME       cpu, sg, selective; a list of these, or all (selective)\n"
 "  --radix R            base of the digits that a block travels by (2)\n"
 "  --device NAME        RDMA device, such as rxe0 (the first that there is)\n"
+"  --front-end NAME     char; uverbs, on kernels whose ib_uverbs has it; auto: that, or\n"
+"                       else char (char)\n"
 "  --hosts all|NAME,... other hosts as well: ranks are dealt in blocks over those named,\n"
 "                       and started there by collq-agent; all: those in tools/vm --hosts\n"
 "  --json               print JSON instead of a table\n"

@@ -23,6 +23,7 @@
 #include "crew.h"
 #include "local.h"
 #include "oob.h"
+#include "open.h"
 
 #define MAX_DELAY_NS	400000
 #define NS_PER_S	UINT64_C(1000000000)
@@ -70,7 +71,7 @@ static void count_step(struct member *me)
 static void open_device(struct member *me)
 {
 	struct collq_oob callbacks;
-	int rc = collq_open(me->options->device, &me->context);
+	int rc = crew_open(me->options, &me->context);
 
 	if (rc) {
 		me->state->open_failed = true;
@@ -79,6 +80,8 @@ static void open_device(struct member *me)
 	}
 	snprintf(me->state->device, sizeof(me->state->device), "%s",
 		 collq_context_device(me->context));
+	snprintf(me->state->front_end, sizeof(me->state->front_end), "%s",
+		 collq_context_front_end(me->context));
 	me->state->port = collq_context_port(me->context);
 	oob_init(&me->oob, me->shared, 0, me->rank, &callbacks);
 	rc = collq_comm_create(me->context, me->rank, me->nr, &callbacks, &me->comm);

@@ -68,6 +68,7 @@ static enum row_end judge(const struct shared *shared, const struct options *opt
 		result->sges += shared->rank[rank].tally[TALLY_SGES];
 	}
 	result->layout = shared->rank[0].tally[TALLY_LAYOUT];
+	memcpy(result->front_end, shared->rank[0].front_end, sizeof(result->front_end));
 	count_wrong(shared, result);
 	odd = copied_differs(result);
 	if (result->wrong_bytes)

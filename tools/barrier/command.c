@@ -26,6 +26,8 @@ static const char usage[] =
 "                       these, or all for the first three (auto)\n"
 "  --radix K            arity of the k-nomial tree; 0: the library chooses (0)\n"
 "  --device NAME        RDMA device, such as rxe0 (the first that there is)\n"
+"  --front-end NAME     char; uverbs, on kernels whose ib_uverbs has it; auto: that, or\n"
+"                       else char (char)\n"
 "  --communicators N    2: check barriers of two communicators in flight at once, too (1)\n"
 "  --hosts all|NAME,... other hosts as well: ranks are dealt in blocks over those named,\n"
 "                       and started there by collq-agent; all: those in tools/vm --hosts\n"

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "crew.h"
+#include "open.h"
 #include "rank.h"
 
 #define INIT_POLL_NS		100000
@@ -69,7 +70,7 @@ void rank_fail_barrier(struct rank *rank, uint32_t comm, int error)
 
 static void open_device(struct rank *rank)
 {
-	int rc = collq_open(rank->options->device, &rank->context);
+	int rc = crew_open(rank->options, &rank->context);
 
 	if (rc) {
 		rank->state->open_failed = true;
@@ -78,6 +79,8 @@ static void open_device(struct rank *rank)
 	}
 	snprintf(rank->state->device, sizeof(rank->state->device), "%s",
 		 collq_context_device(rank->context));
+	snprintf(rank->state->front_end, sizeof(rank->state->front_end), "%s",
+		 collq_context_front_end(rank->context));
 	rank->state->port = collq_context_port(rank->context);
 }
 

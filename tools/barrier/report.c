@@ -51,9 +51,10 @@ static json_t *number_or_null(double value)
 
 static json_t *json_result(const struct result *result)
 {
-	return json_pack("{s:I, s:s, s:I, s:I, s:o, s:o, s:o, s:{s:o, s:o, s:o}}",
+	return json_pack("{s:I, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:{s:o, s:o, s:o}}",
 			 "ranks", (json_int_t)result->ranks,
 			 "algorithm", collq_barrier_algorithm_name(result->algorithm),
+			 "front_end", result->front_end,
 			 "iterations", (json_int_t)result->iterations,
 			 "violations", (json_int_t)result->violations,
 			 "syscalls_per_barrier", number_or_null(result->syscalls_per_barrier),

@@ -16,6 +16,7 @@
 struct result {
 	uint32_t ranks;
 	uint32_t algorithm;
+	char front_end[8];
 	uint64_t iterations;
 	uint64_t violations;
 	double syscalls_per_barrier;

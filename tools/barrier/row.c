@@ -220,6 +220,8 @@ static enum row_end judge(struct row *row)
 	bool odd;
 
 	count_violations(row);
+	memcpy(row->result->front_end, row->shared->rank[0].front_end,
+	       sizeof(row->result->front_end));
 	odd = rnr_grew(row);
 	odd |= messages_differ(row);
 	odd |= syscalls_differ(row);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "arguments.h"
+#include "open.h"
 #include "place.h"
 #include "progress.h"
 
@@ -76,12 +77,30 @@ static void parse_hosts(struct options *options, char *list)
 		usage_error("--hosts: %s", wrong);
 }
 
+static void parse_front_end(struct options *options, const char *name)
+{
+	static const char * const names[] = {
+		[FRONT_END_CHAR] = "char",
+		[FRONT_END_UVERBS] = "uverbs",
+		[FRONT_END_AUTO] = "auto",
+	};
+
+	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(names[i], name)) {
+			options->front_end = i;
+			return;
+		}
+	}
+	usage_error("--front-end: '%s' is neither char nor uverbs nor auto", name);
+}
+
 int next_option(int argc, char **argv, const struct option *own)
 {
 	static struct option all[MAX_OPTIONS] = {
 		{ "ranks",		required_argument,	NULL, OPTION_RANKS },
 		{ "iterations",		required_argument,	NULL, OPTION_ITERATIONS },
 		{ "device",		required_argument,	NULL, OPTION_DEVICE },
+		{ "front-end",		required_argument,	NULL, OPTION_FRONT_END },
 		{ "hosts",		required_argument,	NULL, OPTION_HOSTS },
 		{ "json",		no_argument,		NULL, OPTION_JSON },
 		{ "demo",		no_argument,		NULL, OPTION_DEMO },
@@ -108,6 +127,9 @@ void parse_common(struct options *options, int option, const char *usage)
 		break;
 	case OPTION_DEVICE:
 		options->device = optarg;
+		break;
+	case OPTION_FRONT_END:
+		parse_front_end(options, optarg);
 		break;
 	case OPTION_HOSTS:
 		parse_hosts(options, optarg);

@@ -54,6 +54,7 @@ struct start {
 	uint32_t leave;
 	uint32_t packing;
 	uint64_t bytes;
+	uint32_t front_end;
 	char device[64];	/* empty: as the library likes */
 };
 

@@ -76,6 +76,7 @@ static void put_start(const struct hosts *hosts, struct link *link, uint32_t alg
 		.seed = options->seed,
 		.leave = options->leave,
 		.packing = options->packing,
+		.front_end = options->front_end,
 		.bytes = options->bytes,
 	};
 

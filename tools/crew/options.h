@@ -22,6 +22,7 @@ struct options {
 	uint64_t iterations;
 	uint32_t radix;			/* 0: as the library likes */
 	const char *device;		/* NULL: as the library likes */
+	uint32_t front_end;		/* FRONT_END_* */
 	uint32_t communicators;
 	uint32_t spoilt;		/* whose graph is, to test the checker; or NO_RANK */
 	uint64_t bytes;			/* of an all-to-all: a block, and COLLQ_PACKING_* */

@@ -62,6 +62,7 @@ struct rank_state {
 	uint64_t tally[NR_TALLIES];
 	char message[160];
 	char device[64];
+	char front_end[8];	/* that it has come to use */
 	uint32_t port;
 };
 

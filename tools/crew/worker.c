@@ -199,6 +199,7 @@ static int start_ranks(struct worker *worker)
 		.iterations = start->iterations,
 		.radix = start->radix,
 		.device = start->device[0] ? start->device : NULL,
+		.front_end = start->front_end,
 		.communicators = start->communicators,
 		.spoilt = start->spoilt,
 		.seed = start->seed,

@@ -51,6 +51,7 @@ extern "C" {
 #define COLLQ_NONE			0xffffffffU
 
 struct collq_context;
+struct ibv_context;		/* of libibverbs */
 struct collq_comm;
 struct collq_request;
 
@@ -80,6 +81,29 @@ uint32_t collq_version(void);
  * another version of the ABI; or another errno.
  */
 int collq_open(const char *device, struct collq_context **context);
+
+/**
+ * collq_open_verbs() - open the device of a verbs context for collectives
+ * @verbs: a context of libibverbs, which must stay open as long as @context
+ * @context: out: the context
+ *
+ * By way of @verbs' own descriptor where the kernel lets it, else by the character
+ * device as collq_open() does; COLLQ_FRONT_END says if it has to be either. Port and GID
+ * are chosen as there. A context by way of @verbs belongs to the process that has opened
+ * it, and can't be moved to another device.
+ *
+ * Return: as collq_open(); -EOPNOTSUPP also if COLLQ_FRONT_END is uverbs and the kernel
+ * doesn't have it.
+ */
+int collq_open_verbs(struct ibv_context *verbs, struct collq_context **context);
+
+/**
+ * collq_context_front_end() - which way a context's commands take
+ * @context: the context
+ *
+ * Return: "char" or "uverbs".
+ */
+const char *collq_context_front_end(const struct collq_context *context);
 
 /**
  * collq_close() - close a context
