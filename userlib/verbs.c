@@ -96,7 +96,6 @@ struct maker {
 	unsigned long command;
 	uint16_t type;
 	uint16_t id;
-	uint16_t size;
 	bool batch;
 };
 
@@ -104,7 +103,6 @@ struct maker {
 	.command = IB_COLLQ_##_command,						\
 	.type = IB_COLLQ_UOBJECT_##_type,					\
 	.id = offsetof(struct _struct, id),					\
-	.size = sizeof(struct _struct),						\
 	.batch = _batch,							\
 }
 

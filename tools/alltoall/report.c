@@ -47,7 +47,7 @@ int report_table(FILE *out, const struct result *results, unsigned int nr)
 
 static json_t *json_result(const struct result *result)
 {
-	return json_pack("{s:I, s:I, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:{s:f, s:f, s:f}}",
+	return json_pack("{s:I,s:I,s:s,s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:{s:f,s:f,s:f}}",
 			 "ranks", (json_int_t)result->ranks,
 			 "bytes", (json_int_t)result->bytes,
 			 "layout", collq_alltoall_layout_name(result->layout),
