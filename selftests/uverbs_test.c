@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -224,6 +225,34 @@ TEST_F(uverbs, objects_in_use_stay)
 	EXPECT_EQ(0, destroy(&self->w, self->w.counter));
 	EXPECT_EQ(-ENOENT, destroy(&self->w, self->w.counter));
 	EXPECT_EQ(0, destroy(&self->w, self->w.ring));
+}
+
+/* By the library's way it is refused, as it is everywhere. */
+TEST_F(uverbs, ring_in_use_stays)
+{
+	EXPECT_EQ(-EBUSY, destroy(&self->w, self->w.ring));
+	EXPECT_EQ(0, destroy(&self->w, self->w.queue));
+	EXPECT_EQ(0, destroy(&self->w, self->w.ring));
+}
+
+/* Whoever polls a ring may do so when all else is gone. */
+TEST_F(uverbs, ring_is_polled_to_the_end)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int fd = epoll_create1(0);
+
+	ASSERT_EQ(0, epoll_ctl(fd, EPOLL_CTL_ADD, self->w.ring_fd, &event));
+	EXPECT_EQ(0, epoll_wait(fd, &event, 1, 0));
+	munmap(self->w.map, self->w.map_size);
+	self->w.map = NULL;
+	ASSERT_EQ(0, ibv_close_device(self->w.ibv));
+	self->w.ibv = NULL;
+	EXPECT_EQ(1, epoll_wait(fd, &event, 1, 1000));
+	EXPECT_TRUE(event.events & EPOLLHUP);
+	/* What has been freed is gone by then. */
+	usleep(100000);
+	EXPECT_EQ(0, epoll_ctl(fd, EPOLL_CTL_DEL, self->w.ring_fd, NULL));
+	close(fd);
 }
 
 /* The descriptor of a ring may go first. */

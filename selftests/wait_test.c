@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/time.h>
@@ -404,6 +405,30 @@ TEST_F(wait, quiet_for_one_of_two)
 	EXPECT_EQ(0, sleeper.ret);
 	EXPECT_EQ(0, other.ret);
 	EXPECT_EQ(0, other.run.status);
+}
+
+/* The queue forgets the result before the sleeper runs: it was told all the same. */
+TEST_F(wait, quiet_and_overtaken)
+{
+	const int policy = SCHED_IDLE;
+	struct sched_param param = { 0 };
+	struct sleeper sleeper;
+	cpu_set_t one;
+	int i;
+
+	/* The sleeper doesn't get to run before this thread sleeps. */
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(one), &one));
+	ASSERT_TRUE(quiet_sleeper_start(&sleeper, self->fd, self->queue, self->graph));
+	ASSERT_EQ(0, sched_setscheduler(sleeper.tid, policy, &param));
+	ASSERT_EQ(0, raw_counter_raise(self->fd, self->counter, 2 * DEPTH + 1));
+	for (i = 0; i < 2 * DEPTH; i++)
+		ASSERT_EQ(0, raw_submit(self->fd, self->queue, self->graph, 0, 0, NULL));
+	pthread_join(sleeper.thread, NULL);
+	EXPECT_EQ(0, sleeper.ret);
+	EXPECT_EQ(0, sleeper.run.status);
+	EXPECT_EQ(IB_COLLQ_SUBMIT_WAIT_QUIET, sleeper.run.flags);
 }
 
 /* Each of several on one queue is woken by the end of its own. */

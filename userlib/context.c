@@ -158,6 +158,10 @@ int collq_open_verbs(struct ibv_context *verbs, struct collq_context **context)
 	err = new_context(&ctx);
 	if (err)
 		return err;
+	if (!collq_device_has_wire(&ctx->env)) {
+		free_context(ctx);
+		return -EOPNOTSUPP;
+	}
 	err = -EOPNOTSUPP;
 	if (ctx->env.front_end != COLLQ_FRONT_END_CHAR)
 		err = enter_verbs(ctx, verbs, &device);

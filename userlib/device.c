@@ -169,6 +169,14 @@ static int open_listed(const char *list, const struct collq_nldev *found, uint32
 	}
 }
 
+bool collq_device_has_wire(const struct collq_env *env)
+{
+	if (env->tls & COLLQ_TLS_RC)
+		return true;
+	collq_error("COLLQ_TLS must have rc: what is local is connected over it, too");
+	return false;
+}
+
 int collq_device_open(const char *spec, const struct collq_env *env,
 		      struct collq_device *device)
 {
@@ -177,10 +185,8 @@ int collq_device_open(const char *spec, const struct collq_env *env,
 	uint32_t nr = 0;
 	int err;
 
-	if (!(env->tls & COLLQ_TLS_RC)) {
-		collq_error("COLLQ_TLS must have rc: what is local is connected over it, too");
+	if (!collq_device_has_wire(env))
 		return -EOPNOTSUPP;
-	}
 	if (collq_nldev_list(&found, &nr)) {
 		err = collq_sysfs_list(&found, &nr);
 		if (err)
@@ -212,8 +218,10 @@ static uint32_t listed_port(const char *list, const char *name)
 int collq_device_find(const char *name, const struct collq_env *env,
 		      struct collq_device *device, uint32_t *driver)
 {
+	char node[COLLQ_NAME_SIZE];
 	struct collq_nldev *found;
 	uint32_t nr, i;
+	dev_t number;
 	int err;
 
 	if (strlen(name) >= COLLQ_NAME_SIZE)
@@ -223,7 +231,12 @@ int collq_device_find(const char *name, const struct collq_env *env,
 		return -EOPNOTSUPP;
 	for (i = 0; i < nr && strcmp(found[i].name, name); i++)
 		;
-	err = i == nr ? -ENODEV : collq_nldev_uverbs_driver(found[i].index, driver);
+	err = i == nr ? -ENODEV : 0;
+	/* This has the kernel load the module. */
+	if (!err)
+		collq_nldev_chardev(found[i].index, node, &number);
+	if (!err)
+		err = collq_nldev_uverbs_driver(found[i].index, driver);
 	free(found);
 	if (err)
 		return err == -ENODEV ? err : -EOPNOTSUPP;

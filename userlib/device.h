@@ -2,6 +2,7 @@
 #ifndef COLLQ_DEVICE_H
 #define COLLQ_DEVICE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "env.h"
@@ -14,6 +15,9 @@ struct collq_device {
 	uint32_t port;
 	uint32_t gid_index;
 };
+
+/* Whether what may be used has the wire, which it takes; else that is told. */
+bool collq_device_has_wire(const struct collq_env *env);
 
 /* As collq_open(3); @spec is NAME or NAME:PORT, or NULL. */
 int collq_device_open(const char *spec, const struct collq_env *env,

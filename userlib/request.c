@@ -284,10 +284,7 @@ static int end_quietly(struct collq_request *req)
 
 int collq_start_wait(struct collq_request *request, uint64_t deadline)
 {
-	struct ib_collq_queue_submit_wait run = {
-		.flags = IB_COLLQ_SUBMIT_WAIT_QUIET,
-		.deadline = deadline,
-	};
+	struct ib_collq_queue_submit_wait run = { .deadline = deadline };
 	bool retried = false;
 	int err;
 
@@ -296,6 +293,8 @@ int collq_start_wait(struct collq_request *request, uint64_t deadline)
 		return err;
 	if (!request->queue_id)
 		return see_end(request);
+	if (request->ctx->limits.features & IB_COLLQ_FEATURE_QUIET)
+		run.flags = IB_COLLQ_SUBMIT_WAIT_QUIET;
 	run.queue = request->queue_id;
 	run.graph = request->graph_id;
 	run.user_data = collq_progress_tag(request);

@@ -127,12 +127,36 @@ static const struct maker *find_maker(unsigned long command)
 	return NULL;
 }
 
+/* Closing a ring's descriptor can't be refused, and may not be all there is of it. */
+static int destroy_ring(const struct collq_verbs *verbs, const struct handle *handle)
+{
+	struct call call = call_of(verbs, IB_COLLQ_UOBJECT_CONTEXT, IB_COLLQ_METHOD_OBJECT_DESTROY);
+	struct ib_collq_object_destroy entry = {
+		.id = handle->id,
+		.type = IB_COLLQ_OBJECT_RING,
+	};
+	struct ib_collq_batch batch = {
+		.size = sizeof(batch),
+		.nr = 1,
+		.entry_size = sizeof(entry),
+		.entries = (uintptr_t)&entry,
+	};
+	int ret;
+
+	add_attr(&call, IB_COLLQ_ATTR_CONTEXT, verbs->context, 0);
+	add_attr(&call, IB_COLLQ_ATTR_ARGUMENT, (uintptr_t)&batch, sizeof(batch));
+	ret = make(verbs, &call);
+	if (ret == -EBUSY)
+		return ret;
+	return close(handle->value) ? -errno : 0;
+}
+
 static int destroy(const struct collq_verbs *verbs, const struct handle *handle)
 {
 	struct call call;
 
 	if (handle->type == IB_COLLQ_UOBJECT_RING)
-		return close(handle->value) ? -errno : 0;
+		return destroy_ring(verbs, handle);
 	/* It has the same number in all types. */
 	call = call_of(verbs, handle->type, IB_COLLQ_METHOD_REGION_DESTROY);
 	add_attr(&call, IB_COLLQ_ATTR_HANDLE, handle->value, 0);

@@ -23,6 +23,7 @@
 #include "device.h"
 #include "object.h"
 #include "queue.h"
+#include "ring.h"
 #include "verbs.h"
 
 static void collq_context_free(struct work_struct *work)
@@ -167,7 +168,7 @@ void collq_context_fail(struct collq_context *ctx, int error)
 		cond_resched();
 	}
 	mutex_unlock(&ctx->mutex);
-	wake_up_all(&ctx->poll_wait);
+	collq_ring_wake_all(ctx);
 }
 
 /*

@@ -13,6 +13,7 @@
 #include "local.h"
 
 struct ib_device;
+struct uverbs_extension;
 
 /* Users are told apart by so many bits of a hash. */
 #define COLLQ_LINGER_USER_BITS	8
@@ -46,7 +47,7 @@ struct collq_linger_list {
  *	what &struct collq_verbs waits for
  * @srcu: every ioctl is a reader; removal waits for them
  * @dead: the RDMA device goes or is gone; set once, under @mutex
- * @on_uverbs: it can be reached by uverbs, too
+ * @uverbs: by which it can be reached by uverbs, too, or NULL
  * @gone: nothing of ours is on it any more; set once, after @dead
  * @mutex: protects @contexts, and opening against removal. Taken before a
  *	context's mutex
@@ -64,7 +65,7 @@ struct collq_device {
 	struct cdev cdev;
 	struct ib_device *ibdev;
 	struct srcu_struct srcu;
-	bool on_uverbs;
+	struct uverbs_extension *uverbs;
 	bool dead;
 	bool gone;
 	struct mutex mutex;		/* contexts, dead */

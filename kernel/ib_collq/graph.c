@@ -26,7 +26,7 @@ void collq_graph_limits(const struct collq_device *cd,
 			    IB_COLLQ_FEATURE_REGION | IB_COLLQ_FEATURE_ZONE |
 			    IB_COLLQ_FEATURE_CALC |
 			    IB_COLLQ_FEATURE_RESET | IB_COLLQ_FEATURE_PROBE |
-			    IB_COLLQ_FEATURE_LOCAL,
+			    IB_COLLQ_FEATURE_LOCAL | IB_COLLQ_FEATURE_QUIET,
 		.max_tasks = COLLQ_MAX_TASKS,
 		.max_sges = COLLQ_MAX_SGES,
 		.max_buffers = COLLQ_MAX_BUFFERS,

@@ -346,6 +346,9 @@ int collq_ioctl_submit_wait(struct collq_context *ctx,
 		return err;
 	if (attr.flags & ~IB_COLLQ_SUBMIT_WAIT_QUIET)
 		return -EOPNOTSUPP;
+	/* What only this call tells must get there. */
+	if (attr.flags && put_user(attr.flags, &user->flags))
+		return -EFAULT;
 	queue = collq_object_find(ctx, attr.queue, IB_COLLQ_OBJECT_QUEUE);
 	if (!queue)
 		return -ENOENT;

@@ -61,7 +61,7 @@ static int collq_add_one(struct ib_device *ibdev)
 		return err;
 	ib_set_client_data(ibdev, &collq_client, cd);
 	/* For those who want it; the character device is there in any case. */
-	cd->on_uverbs = !collq_uverbs_add(ibdev);
+	cd->uverbs = collq_uverbs_add(ibdev);
 	return 0;
 }
 
@@ -70,8 +70,7 @@ static void collq_remove_one(struct ib_device *ibdev, void *client_data)
 	struct collq_device *cd = client_data;
 
 	collq_device_remove(cd);
-	if (cd->on_uverbs)
-		collq_uverbs_remove(ibdev);
+	collq_uverbs_remove(cd->uverbs);
 	collq_device_put(cd);
 }
 

@@ -61,6 +61,20 @@ struct collq_result {
 };
 
 /**
+ * struct collq_waiter - who sleeps in the call that has submitted
+ * @task: the task
+ * @result: gets the result, when the submission has ended
+ * @told: it has
+ *
+ * On the caller's stack; all of it under the queue's lock.
+ */
+struct collq_waiter {
+	struct task_struct *task;
+	struct collq_result *result;
+	bool told;
+};
+
+/**
  * struct collq_submission - a graph that is to run, or how it ended
  * @sequence: number in the queue; 0 for an unused slot
  * @graph: the graph; referenced and counted in its runs until the queue has passed
@@ -78,7 +92,7 @@ struct collq_submission {
 	struct collq_bindings *bindings;
 	u64 user_data;
 	u64 deadline;
-	struct task_struct *waiter;
+	struct collq_waiter *waiter;
 	bool quiet;
 	bool done;
 	struct collq_result result;
@@ -188,7 +202,7 @@ struct collq_submit {
 	struct collq_bindings *bindings;
 	u64 user_data;
 	u64 deadline;
-	struct task_struct *waiter;
+	struct collq_waiter *waiter;
 	bool quiet;
 };
 

@@ -110,7 +110,7 @@ static void collq_queue_post(struct collq_queue *queue,
 static void collq_queue_announce(struct collq_queue *queue,
 				 struct collq_submission *sub)
 {
-	struct task_struct *waiter = sub->waiter;
+	struct collq_waiter *waiter = sub->waiter;
 
 	if (waiter && sub->quiet && !sub->result.status)
 		collq_ring_cancel(queue->ring);
@@ -118,7 +118,9 @@ static void collq_queue_announce(struct collq_queue *queue,
 		collq_queue_post(queue, sub);
 	if (waiter) {
 		sub->waiter = NULL;
-		wake_up_process(waiter);
+		*waiter->result = sub->result;
+		waiter->told = true;
+		wake_up_process(waiter->task);
 	}
 	if (wq_has_sleeper(&queue->wait))
 		wake_up_all(&queue->wait);

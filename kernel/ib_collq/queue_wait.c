@@ -133,18 +133,21 @@ static int collq_queue_sleep_alone(struct collq_queue *queue, u64 sequence,
 	return err;
 }
 
-/* The caller wakes by itself: nobody is to wake it any more. */
+/*
+ * Nobody is to wake the caller any more. What it was told holds, even if the queue has
+ * forgotten it since.
+ */
 static int collq_queue_leave(struct collq_queue *queue, u64 sequence,
-			     struct collq_result *result)
+			     struct collq_waiter *waiter)
 {
 	struct collq_submission *sub = collq_queue_slot(queue, sequence);
-	int err;
+	int err = 0;
 
 	spin_lock_bh(&queue->lock);
-	err = collq_queue_poll(queue, sequence, result);
-	/* After as many again as there are slots it's somebody else's. */
-	if (sub->sequence == sequence)
+	if (!waiter->told) {
+		err = collq_queue_poll(queue, sequence, waiter->result);
 		sub->waiter = NULL;
+	}
 	spin_unlock_bh(&queue->lock);
 	return err;
 }
@@ -166,13 +169,17 @@ int collq_queue_submit_wait(struct collq_queue *queue,
 			    struct collq_submit *submit, u64 *sequence,
 			    u64 deadline, struct collq_result *result)
 {
+	struct collq_waiter waiter = {
+		.task = current,
+		.result = result,
+	};
 	int slept, err;
 
-	submit->waiter = current;
+	submit->waiter = &waiter;
 	err = collq_queue_submit(queue, submit, sequence);
 	if (err)
 		return err;
 	slept = collq_queue_sleep_alone(queue, *sequence, deadline);
-	err = collq_queue_leave(queue, *sequence, result);
+	err = collq_queue_leave(queue, *sequence, &waiter);
 	return err == -EAGAIN ? slept : err;
 }

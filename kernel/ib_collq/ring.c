@@ -61,6 +61,36 @@ static struct collq_ring_memory *collq_ring_memory_create(u32 entries)
 	return memory;
 }
 
+/* Those who poll the ring's own file, if it has one. Its lock is held. */
+static void collq_ring_wake_file(struct collq_ring *ring)
+{
+	if (ring->file_wait && wq_has_sleeper(ring->file_wait))
+		wake_up_all(ring->file_wait);
+}
+
+/* It has one, or has it no more. */
+void collq_ring_set_file_wait(struct collq_ring *ring, wait_queue_head_t *wait)
+{
+	spin_lock_bh(&ring->lock);
+	ring->file_wait = wait;
+	spin_unlock_bh(&ring->lock);
+}
+
+/* Everybody looks again: the device is gone. */
+void collq_ring_wake_all(struct collq_context *ctx)
+{
+	struct collq_ring *ring;
+
+	spin_lock_bh(&ctx->rings_lock);
+	list_for_each_entry(ring, &ctx->rings, node) {
+		spin_lock(&ring->lock);
+		collq_ring_wake_file(ring);
+		spin_unlock(&ring->lock);
+	}
+	spin_unlock_bh(&ctx->rings_lock);
+	wake_up_all(&ctx->poll_wait);
+}
+
 static void collq_ring_destroy(struct collq_object *obj)
 {
 	struct collq_ring *ring = collq_ring_of(obj);
@@ -72,6 +102,7 @@ static void collq_ring_destroy(struct collq_object *obj)
 
 	spin_lock_bh(&ring->lock);
 	ring->dead = true;
+	collq_ring_wake_file(ring);
 	spin_unlock_bh(&ring->lock);
 	wake_up_all(&ctx->poll_wait);
 }
@@ -217,6 +248,7 @@ void collq_ring_post(struct collq_ring *ring,
 	ring->tail++;
 	/* Pairs with the reader's load-acquire: the entry is there by then. */
 	smp_store_release(&ring->memory->header->tail, ring->tail);
+	collq_ring_wake_file(ring);
 	spin_unlock(&ring->lock);
 
 	if (ring->eventfd)

@@ -4,6 +4,7 @@
 
 #include <linux/kref.h>
 #include <linux/spinlock.h>
+#include <linux/wait.h>
 
 #include <rdma/ib_collq.h>
 
@@ -37,6 +38,7 @@ struct collq_ring_memory {
  * @dead: destroyed
  * @tail: entries written; never read back from shared memory
  * @reserved: entries promised to unfinished submissions
+ * @file_wait: who polls the ring's own file, if it has one, or NULL
  */
 struct collq_ring {
 	struct collq_object obj;
@@ -51,6 +53,7 @@ struct collq_ring {
 	bool dead;
 	u32 tail;
 	u32 reserved;
+	wait_queue_head_t *file_wait;
 };
 
 static inline struct collq_ring *collq_ring_of(struct collq_object *obj)
@@ -68,6 +71,8 @@ void collq_ring_post(struct collq_ring *ring,
 		     const struct ib_collq_completion *completion);
 u32 collq_ring_unread(struct collq_ring *ring);
 int collq_ring_wait(struct collq_ring *ring, u64 deadline);
+void collq_ring_set_file_wait(struct collq_ring *ring, wait_queue_head_t *wait);
+void collq_ring_wake_all(struct collq_context *ctx);
 int collq_ring_mmap(struct collq_ring *ring, struct vm_area_struct *vma,
 		    unsigned long pgoff);
 int collq_ring_mmap_any(struct collq_context *ctx, struct vm_area_struct *vma);

@@ -14,6 +14,7 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/poll.h>
+#include <linux/wait.h>
 
 #define UVERBS_MODULE_NAME ib_collq
 #include <rdma/uverbs_extension.h>
@@ -35,11 +36,13 @@
 /**
  * struct collq_uring - a ring's handle, which is a file
  * @uobject: common part
+ * @wait: who polls the file; woken by the ring, which may go first
  * @lock: protects @ring
  * @ring: the ring, referenced; NULL when the handle is gone and the file isn't
  */
 struct collq_uring {
 	struct ib_uobject uobject;
+	wait_queue_head_t wait;
 	struct mutex lock;		/* ring */
 	struct collq_ring *ring;
 };
@@ -162,11 +165,13 @@ static int UVERBS_HANDLER(IB_COLLQ_METHOD_RING_CREATE)(struct uverbs_attr_bundle
 	struct collq_object *obj;
 	int err;
 
+	init_waitqueue_head(&uring->wait);
 	mutex_init(&uring->lock);
 	err = collq_uverbs_make(attrs, IB_COLLQ_RING_CREATE, &obj);
 	if (err)
 		return err;
 	uring->ring = collq_ring_of(obj);
+	collq_ring_set_file_wait(uring->ring, &uring->wait);
 	uverbs_finalize_uobj_create(attrs, IB_COLLQ_ATTR_HANDLE);
 	return 0;
 }
@@ -183,6 +188,8 @@ static void collq_uverbs_free_ring(struct ib_uobject *uobject,
 	ring = uring->ring;
 	uring->ring = NULL;
 	mutex_unlock(&uring->lock);
+	collq_ring_set_file_wait(ring, NULL);
+	wake_up_all(&uring->wait);
 	/* A file that is closed is no reason to shut the context down. */
 	if (why == RDMA_REMOVE_CLOSE)
 		why = RDMA_REMOVE_DESTROY;
@@ -207,13 +214,11 @@ static __poll_t collq_uring_poll(struct file *file, poll_table *wait)
 {
 	struct collq_uring *uring = file->private_data;
 	__poll_t events = EPOLLERR | EPOLLHUP;
-	struct collq_context *ctx;
 
+	poll_wait(file, &uring->wait, wait);
 	mutex_lock(&uring->lock);
 	if (uring->ring) {
-		ctx = uring->ring->obj.ctx;
-		poll_wait(file, &ctx->poll_wait, wait);
-		if (!READ_ONCE(ctx->device->dead))
+		if (!READ_ONCE(uring->ring->obj.ctx->device->dead))
 			events = 0;
 		if (collq_ring_unread(uring->ring))
 			events |= EPOLLIN | EPOLLRDNORM;
@@ -252,6 +257,7 @@ DECLARE_UVERBS_NAMED_METHOD(IB_COLLQ_METHOD_##_name,			\
 
 COLLQ_UVERBS_COMMAND(QUERY);
 COLLQ_UVERBS_COMMAND(OBJECT_DESCRIBE);
+COLLQ_UVERBS_COMMAND(OBJECT_DESTROY);
 COLLQ_UVERBS_COMMAND(OBJECT_RESET);
 COLLQ_UVERBS_COMMAND(CONTEXT_DESCRIBE);
 COLLQ_UVERBS_COMMAND(ENDPOINT_CONNECT);
@@ -332,7 +338,8 @@ DECLARE_UVERBS_NAMED_OBJECT(IB_COLLQ_UOBJECT_CONTEXT,
 			    &UVERBS_METHOD(IB_COLLQ_METHOD_QUEUE_SUBMIT),
 			    &UVERBS_METHOD(IB_COLLQ_METHOD_QUEUE_WAIT),
 			    &UVERBS_METHOD(IB_COLLQ_METHOD_QUEUE_SUBMIT_WAIT),
-			    &UVERBS_METHOD(IB_COLLQ_METHOD_QUEUE_CANCEL));
+			    &UVERBS_METHOD(IB_COLLQ_METHOD_QUEUE_CANCEL),
+			    &UVERBS_METHOD(IB_COLLQ_METHOD_OBJECT_DESTROY));
 
 static const struct uapi_definition collq_uverbs_definitions[] = {
 	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(IB_COLLQ_UOBJECT_CONTEXT),
@@ -347,17 +354,21 @@ static const struct uapi_definition collq_uverbs_definitions[] = {
 	{}
 };
 
-/* On a device that has us already. May sleep. */
-int collq_uverbs_add(struct ib_device *ibdev)
+/* On a device that has us already: NULL if that can't be. May sleep. */
+struct uverbs_extension *collq_uverbs_add(struct ib_device *ibdev)
 {
+	struct uverbs_extension *extension;
+
 	BUILD_BUG_ON(IB_COLLQ_UOBJECT_CONTEXT !=
 		     UVERBS_EXTENSION_ID(IB_COLLQ_UVERBS_NS, 0));
-	return uverbs_extension_add(ibdev, THIS_MODULE, IB_COLLQ_UVERBS_NS,
-				    collq_uverbs_definitions);
+	extension = uverbs_extension_add(ibdev, THIS_MODULE, IB_COLLQ_UVERBS_NS,
+					 collq_uverbs_definitions);
+	return IS_ERR(extension) ? NULL : extension;
 }
 
 /* The device has lost us, but methods may still be running. May sleep. */
-void collq_uverbs_remove(struct ib_device *ibdev)
+void collq_uverbs_remove(struct uverbs_extension *extension)
 {
-	uverbs_extension_remove(ibdev, IB_COLLQ_UVERBS_NS);
+	if (extension)
+		uverbs_extension_remove(extension);
 }

@@ -3,17 +3,19 @@
 #define COLLQ_UVERBS_H
 
 struct ib_device;
+struct uverbs_extension;
 
 #ifdef COLLQ_HAVE_UVERBS_EXTENSION
-int collq_uverbs_add(struct ib_device *ibdev);
-void collq_uverbs_remove(struct ib_device *ibdev);
+struct uverbs_extension *collq_uverbs_add(struct ib_device *ibdev);
+void collq_uverbs_remove(struct uverbs_extension *extension);
 #else
-static inline int collq_uverbs_add(struct ib_device *ibdev)
+static inline struct uverbs_extension *
+collq_uverbs_add(struct ib_device *ibdev)
 {
-	return -EOPNOTSUPP;
+	return NULL;
 }
 
-static inline void collq_uverbs_remove(struct ib_device *ibdev)
+static inline void collq_uverbs_remove(struct uverbs_extension *extension)
 {
 }
 #endif

@@ -109,6 +109,7 @@
 #define IB_COLLQ_FEATURE_PROBE		(1ULL << 6)	/* probe intervals */
 #define IB_COLLQ_FEATURE_LOCAL		(1ULL << 7)	/* local endpoints */
 #define IB_COLLQ_FEATURE_OFFLOAD	(1ULL << 8)	/* the adapter waits by itself */
+#define IB_COLLQ_FEATURE_QUIET		(1ULL << 9)	/* successes that the ring isn't told */
 
 /**
  * struct ib_collq_query - ioctl(IB_COLLQ_QUERY)

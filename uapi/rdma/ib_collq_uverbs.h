@@ -15,8 +15,7 @@
  * (RDMA_VERBS_IOCTL), and objects are uverbs objects, with handles. A context is one of
  * them, and a descriptor may have several.
  *
- * Commands that neither make nor destroy objects are methods of the context and have
- * the command's name; its handle is IB_COLLQ_ATTR_CONTEXT. The structure, as described
+ * Commands that make no objects are methods of the context and have the command's name; its handle is IB_COLLQ_ATTR_CONTEXT. The structure, as described
  * there, is IB_COLLQ_ATTR_ARGUMENT: it's read and written back by its address. Objects
  * are named in it by their ids. What such a method returns is what the command does.
  *
@@ -24,9 +23,11 @@
  * command, or one entry where the command takes a batch. IB_COLLQ_ATTR_HANDLE is its
  * handle, which is all that DESTROY takes. That destroys it as IB_COLLQ_OBJECT_DESTROY
  * does, and gives the same errors. A context can be closed when it has no objects.
+ * OBJECT_DESTROY does so by id; then the handle is of use for nothing but DESTROY.
  *
  * A ring is a file descriptor of its own: it can be polled, and mapped at offset 0.
- * Closing it destroys the ring, or if a queue names it leaves that to the context.
+ * Closing it destroys the ring, or if a queue names it leaves that to the context; who
+ * wants to know uses OBJECT_DESTROY first.
  */
 
 /* Name space of object ids, see UVERBS_EXTENSION_NS_MIN */
@@ -41,7 +42,7 @@ enum ib_collq_uverbs_object {
 	IB_COLLQ_UOBJECT_QUEUE,
 	IB_COLLQ_UOBJECT_RING,
 	IB_COLLQ_UOBJECT_ZONE,
-	IB_COLLQ_UOBJECT_TARGET,
+	IB_COLLQ_UOBJECT_TARGET
 };
 
 /* Methods of IB_COLLQ_UOBJECT_CONTEXT */
@@ -63,52 +64,53 @@ enum ib_collq_uverbs_context_method {
 	IB_COLLQ_METHOD_QUEUE_WAIT,
 	IB_COLLQ_METHOD_QUEUE_SUBMIT_WAIT,
 	IB_COLLQ_METHOD_QUEUE_CANCEL,
+	IB_COLLQ_METHOD_OBJECT_DESTROY
 };
 
 /* Methods of the others: each has these two, but that a ring is closed */
 enum ib_collq_uverbs_region_method {
 	IB_COLLQ_METHOD_REGION_CREATE,
-	IB_COLLQ_METHOD_REGION_DESTROY,
+	IB_COLLQ_METHOD_REGION_DESTROY
 };
 
 enum ib_collq_uverbs_endpoint_method {
 	IB_COLLQ_METHOD_ENDPOINT_CREATE,
-	IB_COLLQ_METHOD_ENDPOINT_DESTROY,
+	IB_COLLQ_METHOD_ENDPOINT_DESTROY
 };
 
 enum ib_collq_uverbs_counter_method {
 	IB_COLLQ_METHOD_COUNTER_CREATE,
-	IB_COLLQ_METHOD_COUNTER_DESTROY,
+	IB_COLLQ_METHOD_COUNTER_DESTROY
 };
 
 enum ib_collq_uverbs_graph_method {
 	IB_COLLQ_METHOD_GRAPH_CREATE,
-	IB_COLLQ_METHOD_GRAPH_DESTROY,
+	IB_COLLQ_METHOD_GRAPH_DESTROY
 };
 
 enum ib_collq_uverbs_queue_method {
 	IB_COLLQ_METHOD_QUEUE_CREATE,
-	IB_COLLQ_METHOD_QUEUE_DESTROY,
+	IB_COLLQ_METHOD_QUEUE_DESTROY
 };
 
 enum ib_collq_uverbs_ring_method {
-	IB_COLLQ_METHOD_RING_CREATE,
+	IB_COLLQ_METHOD_RING_CREATE
 };
 
 enum ib_collq_uverbs_zone_method {
 	IB_COLLQ_METHOD_ZONE_CREATE,
-	IB_COLLQ_METHOD_ZONE_DESTROY,
+	IB_COLLQ_METHOD_ZONE_DESTROY
 };
 
 enum ib_collq_uverbs_target_method {
 	IB_COLLQ_METHOD_TARGET_CREATE,
-	IB_COLLQ_METHOD_TARGET_DESTROY,
+	IB_COLLQ_METHOD_TARGET_DESTROY
 };
 
 enum ib_collq_uverbs_attribute {
 	IB_COLLQ_ATTR_HANDLE,	/* the object that is made or destroyed */
 	IB_COLLQ_ATTR_CONTEXT,	/* the context that it's in */
-	IB_COLLQ_ATTR_ARGUMENT,	/* the command's structure */
+	IB_COLLQ_ATTR_ARGUMENT	/* the command's structure */
 };
 
 #endif /* IB_COLLQ_UVERBS_H */
