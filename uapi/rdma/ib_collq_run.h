@@ -404,10 +404,10 @@ struct ib_collq_queue_wait {
 /**
  * struct ib_collq_queue_submit_wait - ioctl(IB_COLLQ_QUEUE_SUBMIT_WAIT)
  * @size: sizeof(struct ib_collq_queue_submit_wait)
- * @flags: IB_COLLQ_SUBMIT_WAIT_QUIET, which takes IB_COLLQ_FEATURE_QUIET: if the submission succeeds before the call
- *	that made it returns, only that call tells it: the ring gets no
- *	completion. A failure is in the ring, too. So is whatever ends later: a
- *	call that can't wait for the end clears the flag
+ * @flags: IB_COLLQ_SUBMIT_WAIT_QUIET, which takes IB_COLLQ_FEATURE_QUIET: if
+ *	the submission succeeds before the call that made it returns, only that
+ *	call tells it: the ring gets no completion. A failure is in the ring, too.
+ *	So is whatever ends later: a call that can't wait for the end clears the flag
  * @queue: the queue
  * @graph: the graph
  * @user_data: given back in the completion

@@ -15,9 +15,10 @@
  * (RDMA_VERBS_IOCTL), and objects are uverbs objects, with handles. A context is one of
  * them, and a descriptor may have several.
  *
- * Commands that make no objects are methods of the context and have the command's name; its handle is IB_COLLQ_ATTR_CONTEXT. The structure, as described
- * there, is IB_COLLQ_ATTR_ARGUMENT: it's read and written back by its address. Objects
- * are named in it by their ids. What such a method returns is what the command does.
+ * Commands that make no objects are methods of the context and have the command's name;
+ * its handle is IB_COLLQ_ATTR_CONTEXT. The structure, as described there, is
+ * IB_COLLQ_ATTR_ARGUMENT: it's read and written back by its address. Objects are named in
+ * it by their ids. What such a method returns is what the command does.
  *
  * An object is made by its type's CREATE, of which the argument is the structure of that
  * command, or one entry where the command takes a batch. IB_COLLQ_ATTR_HANDLE is its
