@@ -15,13 +15,13 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
 
 #include "chance.h"
 #include "collq_memory.h"
+#include "slow_kernel.h"
 #include "usage.h"
 
 /* rxe0 has one of its own (GSI), and those that every round starts with. */
@@ -357,17 +357,9 @@ FIXTURE_TEARDOWN(leak)
 	raw_pair_close(&self->world.a, &self->world.b);
 }
 
-/* Kernels that check what they do take ten times as long. */
-static int rounds_here(int rounds)
-{
-	struct utsname name;
-
-	return !uname(&name) && strstr(name.release, "-collq-") ? rounds / 10 : rounds;
-}
-
 TEST_F_TIMEOUT(leak, no_growth, 1200)
 {
-	int i, rounds = rounds_here(variant->rounds);
+	int i, rounds = slow_kernel() ? variant->rounds / 10 : variant->rounds;
 	static struct usage before;
 
 	if (geteuid())

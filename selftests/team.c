@@ -13,11 +13,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "slow_kernel.h"
 #include "team.h"
 
 /*
@@ -312,7 +312,5 @@ uint32_t team_random(uint32_t below)
 
 uint64_t team_grace_ns(void)
 {
-	struct utsname name;
-
-	return !uname(&name) && strstr(name.release, "-collq-") ? 30000000000ULL : 1000000000ULL;
+	return slow_kernel() ? 30000000000ULL : 1000000000ULL;
 }

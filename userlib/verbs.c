@@ -84,6 +84,17 @@ static int make(const struct collq_verbs *verbs, struct call *call)
 	return ret;
 }
 
+/* A method of the context, on a structure. */
+static int make_of_context(const struct collq_verbs *verbs, uint16_t method, void *arg,
+			   uint16_t size)
+{
+	struct call call = call_of(verbs, IB_COLLQ_UOBJECT_CONTEXT, method);
+
+	add_attr(&call, IB_COLLQ_ATTR_CONTEXT, verbs->context, 0);
+	add_attr(&call, IB_COLLQ_ATTR_ARGUMENT, (uintptr_t)arg, size);
+	return make(verbs, &call);
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct handle *x = a, *y = b;
@@ -130,7 +141,6 @@ static const struct maker *find_maker(unsigned long command)
 /* Closing a ring's descriptor can't be refused, and may not be all there is of it. */
 static int destroy_ring(const struct collq_verbs *verbs, const struct handle *handle)
 {
-	struct call call = call_of(verbs, IB_COLLQ_UOBJECT_CONTEXT, IB_COLLQ_METHOD_OBJECT_DESTROY);
 	struct ib_collq_object_destroy entry = {
 		.id = handle->id,
 		.type = IB_COLLQ_OBJECT_RING,
@@ -141,13 +151,9 @@ static int destroy_ring(const struct collq_verbs *verbs, const struct handle *ha
 		.entry_size = sizeof(entry),
 		.entries = (uintptr_t)&entry,
 	};
-	int ret;
 
-	add_attr(&call, IB_COLLQ_ATTR_CONTEXT, verbs->context, 0);
-	add_attr(&call, IB_COLLQ_ATTR_ARGUMENT, (uintptr_t)&batch, sizeof(batch));
-	ret = make(verbs, &call);
-	if (ret == -EBUSY)
-		return ret;
+	if (make_of_context(verbs, IB_COLLQ_METHOD_OBJECT_DESTROY, &batch, sizeof(batch)) == -EBUSY)
+		return -EBUSY;
 	return close(handle->value) ? -errno : 0;
 }
 
@@ -304,20 +310,18 @@ static uint16_t argument_size(const void *arg)
 
 int collq_verbs_command(struct collq_verbs *verbs, unsigned long command, void *arg)
 {
-	const struct maker *maker = find_maker(command);
+	const struct maker *maker;
 	int method = method_of(command);
-	struct call call;
 
+	/* What programs spend their time with. */
+	if (method >= 0)
+		return make_of_context(verbs, method, arg, argument_size(arg));
+	maker = find_maker(command);
 	if (command == IB_COLLQ_OBJECT_DESTROY || (maker && maker->batch))
 		return run_batch(verbs, maker, arg);
 	if (maker)
 		return create(verbs, maker, arg, argument_size(arg));
-	if (method < 0)
-		return -ENOTTY;
-	call = call_of(verbs, IB_COLLQ_UOBJECT_CONTEXT, method);
-	add_attr(&call, IB_COLLQ_ATTR_CONTEXT, verbs->context, 0);
-	add_attr(&call, IB_COLLQ_ATTR_ARGUMENT, (uintptr_t)arg, argument_size(arg));
-	return make(verbs, &call);
+	return -ENOTTY;
 }
 
 int collq_verbs_ring_fd(struct collq_verbs *verbs, uint32_t id)

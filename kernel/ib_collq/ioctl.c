@@ -404,7 +404,7 @@ void collq_ioctl_publish(struct collq_ioctl *io, bool fault)
 	}
 	if (io->hold) {
 		collq_object_get(obj);
-		io->held = obj;
+		*io->hold = obj;
 	}
 	collq_object_finalize(obj);
 }
@@ -454,15 +454,33 @@ static noinline long collq_ioctl_any(struct collq_context *ctx,
 	io.ctx = ctx;
 	io.user = user;
 	io.created = NULL;
-	io.hold = false;
+	io.hold = NULL;
 	return collq_ioctl_common(&io, cmd);
 }
 
-/* Who is told that the device has gone is told when nothing of his is on it. */
-static long collq_ioctl_wait_gone(struct collq_device *cd)
+/* 0 if a command may be carried out; collq_ioctl_end() is to follow. */
+static __always_inline int collq_ioctl_begin(struct collq_context *ctx, int *idx)
 {
-	return wait_event_killable(cd->verbs_gone, READ_ONCE(cd->gone)) ?:
-	       -ENODEV;
+	struct collq_device *cd = ctx->device;
+
+	/* After fork, exec, or passing the descriptor on. */
+	if (current->mm != ctx->mm)
+		return -EPERM;
+	*idx = srcu_read_lock(&cd->srcu);
+	return 0;
+}
+
+/* Who is told that the device has gone is told when nothing of his is on it. */
+static __always_inline long collq_ioctl_end(struct collq_context *ctx, int idx,
+					    long ret)
+{
+	struct collq_device *cd = ctx->device;
+
+	srcu_read_unlock(&cd->srcu, idx);
+	if (unlikely(ret == -ENODEV) && READ_ONCE(cd->dead))
+		ret = wait_event_killable(cd->verbs_gone, READ_ONCE(cd->gone)) ?:
+		      -ENODEV;
+	return ret;
 }
 
 /**
@@ -478,29 +496,24 @@ static long collq_ioctl_wait_gone(struct collq_device *cd)
 long collq_ioctl_run(struct collq_context *ctx, unsigned int cmd,
 		     void __user *user)
 {
-	struct collq_device *cd = ctx->device;
-	long ret = -ENODEV;
+	long ret;
 	int idx;
 
-	/* After fork, exec, or passing the descriptor on. */
-	if (current->mm != ctx->mm)
-		return -EPERM;
-
-	idx = srcu_read_lock(&cd->srcu);
-	if (likely(!READ_ONCE(cd->dead))) {
+	ret = collq_ioctl_begin(ctx, &idx);
+	if (ret)
+		return ret;
+	ret = -ENODEV;
+	if (likely(!READ_ONCE(ctx->device->dead))) {
 		if (likely(cmd == IB_COLLQ_QUEUE_SUBMIT_WAIT))
 			ret = collq_ioctl_submit_wait(ctx, user);
 		else
 			ret = collq_ioctl_any(ctx, cmd, user);
 	}
-	srcu_read_unlock(&cd->srcu, idx);
-	if (unlikely(ret == -ENODEV) && READ_ONCE(cd->dead))
-		ret = collq_ioctl_wait_gone(cd);
-	return ret;
+	return collq_ioctl_end(ctx, idx, ret);
 }
 
-static int collq_ioctl_create_locked(struct collq_ioctl *io, unsigned int cmd,
-				     u32 size)
+static int collq_ioctl_create_one(struct collq_ioctl *io, unsigned int cmd,
+				  u32 size)
 {
 	struct collq_context *ctx = io->ctx;
 	int err = -ENODEV;
@@ -521,7 +534,7 @@ static int collq_ioctl_create_locked(struct collq_ioctl *io, unsigned int cmd,
  * @cmd: a command that makes objects
  * @user: its structure, or an entry if it takes a batch
  * @size: of such an entry, as the caller knows it
- * @obj: the object, with a reference for the caller
+ * @obj: set to the object, with a reference for the caller, if there is one
  *
  * May sleep.
  *
@@ -530,22 +543,18 @@ static int collq_ioctl_create_locked(struct collq_ioctl *io, unsigned int cmd,
 int collq_ioctl_create(struct collq_context *ctx, unsigned int cmd,
 		       void __user *user, u32 size, struct collq_object **obj)
 {
-	struct collq_device *cd = ctx->device;
 	struct collq_ioctl io = {
 		.ctx = ctx,
 		.user = user,
-		.hold = true,
+		.hold = obj,
 	};
-	int err = -ENODEV, idx;
+	int err, idx;
 
-	if (current->mm != ctx->mm)
-		return -EPERM;
-	idx = srcu_read_lock(&cd->srcu);
-	if (!READ_ONCE(cd->dead))
-		err = collq_ioctl_create_locked(&io, cmd, size);
-	srcu_read_unlock(&cd->srcu, idx);
-	if (err == -ENODEV && READ_ONCE(cd->dead))
-		return collq_ioctl_wait_gone(cd);
-	*obj = io.held;
-	return err;
+	err = collq_ioctl_begin(ctx, &idx);
+	if (err)
+		return err;
+	err = -ENODEV;
+	if (!READ_ONCE(ctx->device->dead))
+		err = collq_ioctl_create_one(&io, cmd, size);
+	return collq_ioctl_end(ctx, idx, err);
 }

@@ -15,16 +15,14 @@ struct collq_object;
  * @ctx: the context
  * @user: the caller's structure
  * @created: an object to be published if its id reaches the caller
- * @hold: a reference to that is wanted, by a front end that has handles of its own
- * @held: the reference
+ * @hold: gets a reference to that, for a front end that has handles of its own; or NULL
  * @arg: our copy of the structure; written back when the command is done
  */
 struct collq_ioctl {
 	struct collq_context *ctx;
 	void __user *user;
 	struct collq_object *created;
-	bool hold;
-	struct collq_object *held;
+	struct collq_object **hold;
 	union {
 		struct ib_collq_query query;
 		struct ib_collq_batch batch;

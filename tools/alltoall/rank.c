@@ -71,18 +71,11 @@ static void count_step(struct member *me)
 static void open_device(struct member *me)
 {
 	struct collq_oob callbacks;
-	int rc = crew_open(me->options, &me->context);
+	int rc = crew_open(me->options, me->state, &me->context);
 
-	if (rc) {
-		me->state->open_failed = true;
+	if (rc)
 		fail(me, rc, "can't open %s for collectives",
 		     me->options->device ? me->options->device : "an RDMA device");
-	}
-	snprintf(me->state->device, sizeof(me->state->device), "%s",
-		 collq_context_device(me->context));
-	snprintf(me->state->front_end, sizeof(me->state->front_end), "%s",
-		 collq_context_front_end(me->context));
-	me->state->port = collq_context_port(me->context);
 	oob_init(&me->oob, me->shared, 0, me->rank, &callbacks);
 	rc = collq_comm_create(me->context, me->rank, me->nr, &callbacks, &me->comm);
 	if (rc)

@@ -70,18 +70,11 @@ void rank_fail_barrier(struct rank *rank, uint32_t comm, int error)
 
 static void open_device(struct rank *rank)
 {
-	int rc = crew_open(rank->options, &rank->context);
+	int rc = crew_open(rank->options, rank->state, &rank->context);
 
-	if (rc) {
-		rank->state->open_failed = true;
+	if (rc)
 		rank_fail(rank, rc, "can't open %s for collectives",
 			  rank->options->device ? rank->options->device : "an RDMA device");
-	}
-	snprintf(rank->state->device, sizeof(rank->state->device), "%s",
-		 collq_context_device(rank->context));
-	snprintf(rank->state->front_end, sizeof(rank->state->front_end), "%s",
-		 collq_context_front_end(rank->context));
-	rank->state->port = collq_context_port(rank->context);
 }
 
 static void create_comm(struct rank *rank, uint32_t comm)

@@ -6,6 +6,7 @@
  * library decides as it does otherwise.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +45,7 @@ static int open_on_verbs(const char *name, struct collq_context **context)
 	return err;
 }
 
-int crew_open(const struct options *options, struct collq_context **context)
+static int open_by(const struct options *options, struct collq_context **context)
 {
 	struct collq_context *by_verbs;
 	int err;
@@ -61,4 +62,20 @@ int crew_open(const struct options *options, struct collq_context **context)
 	if (!err)
 		*context = by_verbs;
 	return err;
+}
+
+int crew_open(const struct options *options, struct rank_state *state,
+	      struct collq_context **context)
+{
+	int err = open_by(options, context);
+
+	if (err) {
+		state->open_failed = true;
+		return err;
+	}
+	snprintf(state->device, sizeof(state->device), "%s", collq_context_device(*context));
+	snprintf(state->front_end, sizeof(state->front_end), "%s",
+		 collq_context_front_end(*context));
+	state->port = collq_context_port(*context);
+	return 0;
 }

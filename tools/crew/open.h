@@ -8,6 +8,7 @@
 #include <collq/collq.h>
 
 #include "options.h"
+#include "shared.h"
 
 /* In order of the names of --front-end */
 enum front_end {
@@ -16,7 +17,8 @@ enum front_end {
 	FRONT_END_AUTO,		/* uverbs where the kernel has it, else char */
 };
 
-/* As collq_open(3), of the device that the options name. */
-int crew_open(const struct options *options, struct collq_context **context);
+/* As collq_open(3), of the device that the options name; the state tells what came of it. */
+int crew_open(const struct options *options, struct rank_state *state,
+	      struct collq_context **context);
 
 #endif

@@ -114,13 +114,14 @@ prune() {
 # patched ib_uverbs exports.  The tree's own objects are left alone: .build/FLAVOUR
 # has the sources as symbolic links.
 module() {
-	local flavour=$1 part=$2 kernel build dir=$tree/.build/$1 lock options=()
+	local flavour=$1 part=$2 kernel build='' version dir=$tree/.build/$1 lock options=()
 
 	case $flavour in
 	coverage) options=(GCOV_PROFILE=y); kernel=$(kernel debug) ;;
 	uverbs)
-		kernel=$(uverbs "$(newest_version)")
-		build=/usr/src/linux-headers-$(newest_version)
+		version=$(newest_version)
+		kernel=$(uverbs "$version")
+		build=/usr/src/linux-headers-$version
 		options=("COLLQ_UVERBS=$kernel" "KBUILD_EXTRA_SYMBOLS=$kernel/Module.symvers")
 		;;
 	*) kernel=$(kernel "$flavour") ;;
