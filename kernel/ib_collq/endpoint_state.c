@@ -95,14 +95,14 @@ void collq_endpoint_peer_closed(struct collq_endpoint *ep)
 
 /*
  * No send will be done any more. That the peer has closed says nothing of those
- * in flight: it lingers to acknowledge them. Endpoint lock held.
+ * in flight: it lingers to acknowledge them, or has just taken them. Endpoint lock held.
  */
 void collq_endpoint_end_sends_counter(struct collq_endpoint *ep)
 {
 	if (!ep->sends_counter)
 		return;
 	if (ep->state == IB_COLLQ_ENDPOINT_PEER_CLOSED &&
-	    collq_endpoint_in_flight(ep))
+	    (collq_endpoint_in_flight(ep) || ep->local.arriving))
 		return;
 	collq_counter_set_error(ep->sends_counter, ep->error);
 }

@@ -181,13 +181,14 @@ out_unlock:
 	spin_unlock_bh(&table->lock);
 }
 
-/* What it has sent doesn't arrive: it finds out why as it would with the wire. */
-static void collq_local_let_know(struct collq_endpoint *ep)
+/*
+ * What it has sent doesn't arrive, unless it just does: it finds out why as it
+ * would with the wire. Endpoint lock held.
+ */
+void collq_local_let_know(struct collq_endpoint *ep)
 {
-	spin_lock(&ep->lock);
-	if (ep->local.pending)
+	if (ep->local.pending > ep->local.arriving)
 		collq_endpoint_ask(ep);
-	spin_unlock(&ep->lock);
 }
 
 /**
@@ -211,22 +212,29 @@ void collq_local_leave(struct collq_endpoint *ep)
 		collq_local_set_peer(ep, NULL);
 		collq_local_set_link(peer, 0);
 		collq_local_set_link(ep, 0);
+		spin_lock(&peer->lock);
 		collq_local_let_know(peer);
+		spin_unlock(&peer->lock);
 	}
 	spin_unlock_bh(&table->lock);
 	collq_local_drop(ep);
 }
 
 /*
- * Whether an endpoint is still an end of a connection, and of use: that the other
- * side has closed says nothing of what was sent before. Its lock is held.
+ * Whether an endpoint is of use: that the other side has closed says nothing of
+ * what was sent before. Its lock is held.
  */
-bool collq_local_is_end(const struct collq_endpoint *ep, u64 link)
+bool collq_local_is_open(const struct collq_endpoint *ep)
 {
 	lockdep_assert_held(&ep->lock);
-	return ep->local.link == link &&
-	       (ep->state == IB_COLLQ_ENDPOINT_CONNECTED ||
-		ep->state == IB_COLLQ_ENDPOINT_PEER_CLOSED);
+	return ep->state == IB_COLLQ_ENDPOINT_CONNECTED ||
+	       ep->state == IB_COLLQ_ENDPOINT_PEER_CLOSED;
+}
+
+/* Whether it is, and still an end of that connection. The same. */
+bool collq_local_is_end(const struct collq_endpoint *ep, u64 link)
+{
+	return collq_local_is_open(ep) && ep->local.link == link;
 }
 
 /* What the peer does with a signal; if it's no more there, nothing. */

@@ -43,6 +43,8 @@ struct collq_local_table {
  * @pending: how many there are
  * @credits: receives of the peer that nothing was sent to
  * @moving: somebody moves messages to the peer, or will: @work
+ * @arriving: the oldest message is where it should be, or will be shortly, and
+ *	this endpoint doesn't know yet
  * @progress: how far the oldest has come; of who moves
  * @work: moves what was too much for who began it
  */
@@ -58,6 +60,7 @@ struct collq_local {
 	u32 pending;
 	u32 credits;
 	bool moving;
+	bool arriving;
 	struct collq_progress progress;
 	struct work_struct work;
 };
@@ -67,6 +70,8 @@ void collq_local_join(struct collq_endpoint *ep);
 void collq_local_leave(struct collq_endpoint *ep);
 int collq_local_alloc(struct collq_endpoint *ep);
 void collq_local_prepare(struct collq_endpoint *ep);
+void collq_local_let_know(struct collq_endpoint *ep);
+bool collq_local_is_open(const struct collq_endpoint *ep);
 bool collq_local_is_end(const struct collq_endpoint *ep, u64 link);
 void collq_local_signal(struct collq_endpoint *ep, u32 imm)
 	__releases(&ep->lock);

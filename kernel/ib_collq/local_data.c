@@ -18,7 +18,8 @@
  * copies without a lock, holding the buffers of both sides, as much as the
  * engine's budget allows, and leaves the rest to a worker. When it's through it
  * looks whether both ends are still what they were. If not, nothing has
- * happened: the message counts at neither side.
+ * happened: the message counts at neither side. Else it counts at both, first
+ * where it arrives.
  */
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -121,7 +122,12 @@ static int collq_local_copy(struct collq_endpoint *ep,
 	return progress->left ? -EAGAIN : 0;
 }
 
-/* The message has arrived, or was too long. Nothing if the peer isn't there. */
+/*
+ * The message has arrived, or was too long. Nothing if the peer isn't there.
+ *
+ * From here on the peer may know, and be gone before the sender hears of it:
+ * that doesn't count as having left this message behind.
+ */
 static bool collq_local_arrive(struct collq_endpoint *ep, u64 link, int error)
 {
 	struct collq_endpoint *peer;
@@ -130,6 +136,7 @@ static bool collq_local_arrive(struct collq_endpoint *ep, u64 link, int error)
 	rcu_read_lock();
 	spin_lock(&ep->lock);
 	peer = ep->local.link == link ? ep->local.peer : NULL;
+	ep->local.arriving = peer;
 	spin_unlock(&ep->lock);
 	if (peer) {
 		spin_lock(&peer->lock);
@@ -161,19 +168,27 @@ static void collq_local_release_send(struct collq_endpoint *ep)
 	collq_list_release(list);
 }
 
-/* The same to the sender. */
-static void collq_local_sent(struct collq_endpoint *ep, u64 link, int error)
+/*
+ * The same to the sender, whether or not the peer is still there. It can't be
+ * another connection: who resets the endpoint waits for who moves.
+ */
+static void collq_local_sent(struct collq_endpoint *ep, bool arrived, int error)
 {
 	spin_lock(&ep->lock);
-	if (collq_local_is_end(ep, link) && error) {
+	ep->local.arriving = false;
+	if (!arrived) {
+		collq_local_let_know(ep);
+	} else if (collq_local_is_open(ep) && error) {
 		collq_endpoint_fail_locked(ep, -EREMOTEIO);
-	} else if (collq_local_is_end(ep, link)) {
+	} else if (collq_local_is_open(ep)) {
 		ep->local.credits--;
 		ep->local.sends++;
 		/* Before anybody can know. */
 		collq_local_release_send(ep);
 		if (ep->sends_counter)
 			collq_counter_raise(ep->sends_counter, 1);
+		if (ep->state == IB_COLLQ_ENDPOINT_PEER_CLOSED)
+			collq_endpoint_end_sends_counter(ep);
 		collq_endpoint_pass_on(ep);
 	}
 	spin_unlock(&ep->lock);
@@ -192,14 +207,15 @@ static void collq_local_hand_over(struct collq_endpoint *ep)
 static void collq_local_go_on(struct collq_endpoint *ep)
 {
 	struct collq_local_message message;
+	bool arrived;
 	int err;
 
 	while (collq_local_take(ep, &message)) {
 		err = collq_local_copy(ep, &message);
 		if (err != -EAGAIN) {
 			ep->local.progress.begun = false;
-			if (collq_local_arrive(ep, message.link, err))
-				collq_local_sent(ep, message.link, err);
+			arrived = collq_local_arrive(ep, message.link, err);
+			collq_local_sent(ep, arrived, err);
 		}
 		collq_list_release(&message.dst);
 		collq_list_release(&message.src);

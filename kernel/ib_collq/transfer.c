@@ -380,7 +380,7 @@ void collq_endpoint_probe(struct collq_endpoint *ep)
 	spin_lock_bh(&ep->lock);
 	if (time_after_eq(jiffies, ep->probe_at)) {
 		ep->probe_at = jiffies + msecs_to_jiffies(ep->attr.probe_ms);
-		if (!ep->local.peer)
+		if (!ep->local.peer && !ep->local.arriving)
 			collq_endpoint_ask(ep);
 	}
 	spin_unlock_bh(&ep->lock);
