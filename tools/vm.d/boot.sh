@@ -131,13 +131,15 @@ qemu_args() {
 	append+=" watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120"
 	append+=" workqueue.watchdog_thresh=120"
 	append+=" softlockup_panic=1 sysctl.kernel.hung_task_panic=1"
+	# That is how autopsy.sh learns where it is.
+	append+=" unknown_nmi_panic"
 	if [ "$flavour" = stock ]; then
-		append+=" loglevel=5"
+		append+=" loglevel=5 panic_print=0x40"
 	else
 		# lockdep takes it for a fault that a warning ("hrtimer: interrupt took...")
 		# reaches a serial console from an interrupt, and is off from then on.  So
 		# the console is silent until a panic, which shows the log from its start.
-		append+=" loglevel=2 panic_print=0x20"
+		append+=" loglevel=2 panic_print=0x60"
 		append+=" kasan_multi_shot kunit.enable=1"
 	fi
 	qemu_base
@@ -148,6 +150,7 @@ qemu_args() {
 	       -device virtio-serial-pci
 	       -chardev "stdio,id=in,signal=off"
 	       -chardev "pipe,id=status,path=$at/status"
+	       -chardev "pipe,id=monitor,path=$at/monitor" -mon "chardev=monitor,mode=readline"
 	       -append "$append")
 	for port in out err log gcov; do
 		qemu+=(-chardev "file,id=$port,path=$at/$port")
