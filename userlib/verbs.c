@@ -71,6 +71,12 @@ static struct call call_of(const struct collq_verbs *verbs, uint16_t object, uin
 	};
 }
 
+/* Where the device has gone, ib_uverbs has a word of its own for what others call ENODEV. */
+static int error_of(int error)
+{
+	return error == EIO ? -ENODEV : -error;
+}
+
 static int make(const struct collq_verbs *verbs, struct call *call)
 {
 	int saved = errno, ret;
@@ -78,7 +84,7 @@ static int make(const struct collq_verbs *verbs, struct call *call)
 	call->hdr.length = sizeof(call->hdr) + call->hdr.num_attrs * sizeof(call->attrs[0]);
 	ret = ioctl(verbs->fd, RDMA_VERBS_IOCTL, &call->hdr);
 	if (ret < 0) {
-		ret = -errno;
+		ret = error_of(errno);
 		errno = saved;
 	}
 	return ret;
