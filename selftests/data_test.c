@@ -613,4 +613,48 @@ TEST_F(data, left_behind_by_an_endpoint)
 	EXPECT_EQ(1, RAW_EVENTUALLY(!raw_destroy(self->b.fd, self->to.region)));
 }
 
+/*
+ * The peer has closed: receives may be for a run that won't be, so those for which there's
+ * room are posted. Who waits for them fails, and who finds no room.
+ */
+TEST_F(data, posted_after_close)
+{
+	const struct ib_collq_sge sge = { .length = 1000, .offset = 10 };
+	const struct ib_collq_task task = raw_recv_list(self->b.message_endpoint, 0, 1);
+	const struct raw_graph graph = {
+		.tasks = &task, .nr_tasks = 1, .sges = &sge, .nr_sges = 1, .nr_buffers = 1,
+	};
+	const int id = raw_data_graph_create(self->b.fd, &graph, NULL);
+	const int waits = list_graph(&self->to, false, &sge, 1);
+	__u64 sequence;
+	int i;
+
+	raw_side_close(&self->a);
+	ASSERT_EQ(1, RAW_EVENTUALLY(raw_endpoint_info(self->b.fd, self->b.message_endpoint).state ==
+				    IB_COLLQ_ENDPOINT_PEER_CLOSED));
+	for (i = 0; i < RAW_CAPACITY - 1; i++) {
+		ASSERT_EQ(0, submit_list(&self->to, id, &sequence));
+		EXPECT_EQ(0, result_of(&self->to, sequence));
+	}
+	ASSERT_EQ(0, submit_list(&self->to, waits, &sequence));
+	EXPECT_EQ(-ECONNRESET, result_of(&self->to, sequence));
+}
+
+TEST_F(data, no_room_after_close)
+{
+	const struct ib_collq_task task = raw_recv_list(self->b.message_endpoint, 0, 0);
+	const struct raw_graph graph = { .tasks = &task, .nr_tasks = 1 };
+	const int id = raw_data_graph_create(self->b.fd, &graph, NULL);
+	__u64 sequence;
+	int i;
+
+	raw_side_close(&self->a);
+	ASSERT_EQ(1, RAW_EVENTUALLY(raw_endpoint_info(self->b.fd, self->b.message_endpoint).state ==
+				    IB_COLLQ_ENDPOINT_PEER_CLOSED));
+	for (i = 0; i <= RAW_CAPACITY; i++) {
+		ASSERT_EQ(0, raw_submit(self->b.fd, self->b.queue, id, 0, 0, &sequence));
+		EXPECT_EQ(i < RAW_CAPACITY ? 0 : -ECONNRESET, result_of(&self->to, sequence));
+	}
+}
+
 TEST_HARNESS_MAIN

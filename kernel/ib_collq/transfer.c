@@ -288,6 +288,18 @@ void collq_endpoint_release_buffers(struct collq_endpoint *ep)
 	collq_endpoint_release_recvs(ep);
 }
 
+/*
+ * Why nothing can be received. Where the peer has closed nothing comes any more, but a
+ * receive may be for a run that there won't be: who waits for it is told.
+ */
+static int collq_endpoint_deaf(const struct collq_endpoint *ep)
+{
+	if (ep->state == IB_COLLQ_ENDPOINT_PEER_CLOSED &&
+	    READ_ONCE(ep->connected) && ep->recvs_posted < ep->recv_depth)
+		return 0;
+	return collq_endpoint_unusable(ep);
+}
+
 /* The same for a RECV task, on a message endpoint. */
 int collq_endpoint_recv(struct collq_endpoint *ep, struct collq_queue *queue,
 			const struct collq_list *list)
@@ -298,7 +310,7 @@ int collq_endpoint_recv(struct collq_endpoint *ep, struct collq_queue *queue,
 	lockdep_assert_held(&queue->lock);
 
 	spin_lock(&ep->lock);
-	ret = collq_endpoint_unusable(ep);
+	ret = collq_endpoint_deaf(ep);
 	if (ret)
 		goto out_unlock;
 	if (ep->recvs_posted >= ep->recv_depth) {
