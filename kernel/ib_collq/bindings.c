@@ -18,6 +18,7 @@
 #include "device.h"
 #include "endpoint.h"
 #include "graph.h"
+#include "reach.h"
 #include "region.h"
 
 /* Bindings for a run of a graph, none of whose slots is bound. May sleep. */
@@ -45,8 +46,8 @@ struct collq_bindings *collq_bindings_alloc(struct collq_graph *graph)
  *
  * Called by the process whose memory it is. May sleep.
  *
- * Return: 0, -EINVAL if there's no such slot or it's bound, or what
- * collq_region_use() gives.
+ * Return: 0, -EINVAL if there's no such slot, or it's bound, or used by who can't get
+ * at the region; or what collq_region_use() gives.
  */
 int collq_bindings_bind(struct collq_bindings *bindings, u32 buffer,
 			struct collq_region *region, u64 offset)
@@ -55,6 +56,8 @@ int collq_bindings_bind(struct collq_bindings *bindings, u32 buffer,
 	int err;
 
 	if (buffer >= bindings->nr || bindings->slots[buffer].region)
+		return -EINVAL;
+	if (unlikely(!collq_reach_allows(&bindings->graph->reach[buffer], region)))
 		return -EINVAL;
 	bounds = &bindings->graph->buffers[buffer];
 	err = collq_region_use(region, offset, bounds->end, bounds->written);
@@ -73,6 +76,8 @@ static u32 collq_region_sge(const struct collq_region *region, u64 offset,
 			    u32 length, const struct ib_pd *own_pd,
 			    struct ib_sge *sge)
 {
+	if (unlikely(region->mr))
+		return collq_region_mr_sge(region, offset, length, sge);
 	if (unlikely(own_pd))
 		return collq_mapping_piece(&region->map, offset, length,
 					   own_pd->local_dma_lkey, sge);
@@ -127,8 +132,10 @@ static int collq_bindings_index(struct collq_bindings *bindings)
 	u32 i;
 	int err = 0;
 
-	for (i = 0; i < bindings->nr && !err; i++)
-		err = collq_mapping_index(&bindings->slots[i].region->map);
+	for (i = 0; i < bindings->nr && !err; i++) {
+		if (!bindings->slots[i].region->mr)
+			err = collq_mapping_index(&bindings->slots[i].region->map);
+	}
 	return err;
 }
 

@@ -36,6 +36,7 @@ struct mm_struct;
  * @next_id: where the search for a free id goes on
  * @nr_objects: number of objects, under @mutex
  * @nr_zones: number of landing zones among them, under @mutex
+ * @borrowed: verbs objects of the process that its objects use, see borrow.c
  * @closed: its file is gone; set under @mutex
  * @verbs: protection domain; NULL once the context or
  *	the device is gone; set under @mutex
@@ -63,6 +64,7 @@ struct collq_context {
 	u32 next_id;
 	u32 nr_objects;
 	u32 nr_zones;
+	atomic_t borrowed;
 	bool closed;
 	struct collq_verbs *verbs;
 	spinlock_t claim_lock;		/* who waits on which counter */

@@ -11,9 +11,11 @@
 #include <linux/jiffies.h>
 #include <linux/log2.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 
 #include "address.h"
 #include "bindings.h"
+#include "borrow.h"
 #include "context.h"
 #include "device.h"
 #include "endpoint.h"
@@ -43,6 +45,10 @@ static void collq_endpoint_drop_pd(struct collq_endpoint *ep)
 {
 	if (!ep->pd)
 		return;
+	if (collq_endpoint_borrows(ep)) {
+		collq_return_pd(ep->obj.ctx, &ep->pd);
+		return;
+	}
 	ib_dealloc_pd(ep->pd);
 	collq_uncharge(&ep->pd_charge, ep->verbs->pd->device,
 		       COLLQ_CHARGE_OBJECT);
@@ -100,6 +106,14 @@ static void collq_endpoint_destroy(struct collq_object *obj)
 		collq_endpoint_teardown(ep);
 }
 
+/* It's destroyed: waits until the process' protection domain is free of it. Sleeps. */
+void collq_endpoint_wait_returned(struct collq_endpoint *ep)
+{
+	/* Pairs with collq_return_pd(). */
+	if (collq_endpoint_borrows(ep))
+		wait_var_event(&ep->pd, !smp_load_acquire(&ep->pd));
+}
+
 static void collq_endpoint_free_queues(struct collq_endpoint *ep)
 {
 	kfree(ep->sge_list);
@@ -144,13 +158,17 @@ static int collq_endpoint_check(const struct ib_collq_endpoint_create *attr,
 {
 	u32 max_capacity = collq_endpoint_max_capacity(ibdev);
 
-	if (attr->flags & ~(IB_COLLQ_ENDPOINT_ZONES | IB_COLLQ_ENDPOINT_LOCAL))
+	if (attr->flags & ~(IB_COLLQ_ENDPOINT_ZONES | IB_COLLQ_ENDPOINT_LOCAL |
+			    IB_COLLQ_ENDPOINT_PD))
 		return -EOPNOTSUPP;
 	if ((attr->kind != IB_COLLQ_ENDPOINT_SIGNAL &&
 	     attr->kind != IB_COLLQ_ENDPOINT_MESSAGE) ||
 	    attr->__reserved[0] || attr->__reserved[1] ||
-	    /* What is written goes over the wire; signals must not overtake it. */
-	    attr->flags == (IB_COLLQ_ENDPOINT_ZONES | IB_COLLQ_ENDPOINT_LOCAL) ||
+	    /*
+	     * What is written goes over the wire, and signals must not overtake it;
+	     * and what is the adapter's only the CPU can't copy.
+	     */
+	    hweight32(attr->flags) > 1 ||
 	    !rdma_is_port_valid(ibdev, attr->port) ||
 	    attr->sl > 15 || attr->mtu > IB_MTU_4096 ||
 	    !attr->timeout || attr->timeout > 31 ||
@@ -163,7 +181,8 @@ static int collq_endpoint_check(const struct ib_collq_endpoint_create *attr,
 	    attr->max_recv_sge > ibdev->attrs.max_recv_sge)
 		return -EINVAL;
 	if (attr->kind == IB_COLLQ_ENDPOINT_SIGNAL)
-		return attr->max_recv_sge || attr->signal_endpoint ? -EINVAL : 0;
+		return attr->max_recv_sge || attr->signal_endpoint ||
+		       attr->flags & IB_COLLQ_ENDPOINT_PD ? -EINVAL : 0;
 	return attr->flags & IB_COLLQ_ENDPOINT_ZONES ? -EINVAL : 0;
 }
 
@@ -243,13 +262,21 @@ static int collq_endpoint_alloc_queues(struct collq_endpoint *ep)
 	return ep->recvs ? collq_local_alloc(ep) : -ENOMEM;
 }
 
-/* A protection domain of its own, if it needs one: 0 or an error. May sleep. */
-static int collq_endpoint_alloc_pd(struct collq_endpoint *ep)
+/*
+ * The protection domain that it borrows, or one of its own if it needs one: 0 or an
+ * error. May sleep.
+ */
+static int collq_endpoint_alloc_pd(struct collq_endpoint *ep,
+				   struct ib_pd *borrowed)
 {
 	struct ib_device *ibdev = ep->verbs->pd->device;
 	struct ib_pd *pd;
 	int err;
 
+	if (borrowed) {
+		collq_borrow_pd(ep->obj.ctx, borrowed);
+		ep->pd = borrowed;
+	}
 	if (!(ep->attr.flags & IB_COLLQ_ENDPOINT_ZONES))
 		return 0;
 	err = collq_charge(&ep->pd_charge, ibdev, COLLQ_CHARGE_OBJECT);
@@ -296,6 +323,7 @@ struct ib_qp *collq_endpoint_create_qp(struct collq_endpoint *ep)
  * @ctx: the context
  * @attr: what it is to be; id and address are filled in
  * @signal: a message endpoint's signal endpoint, or NULL
+ * @pd: the process' protection domain that it is to be in, or NULL
  *
  * Called with ctx->mutex held. May sleep.
  *
@@ -304,7 +332,7 @@ struct ib_qp *collq_endpoint_create_qp(struct collq_endpoint *ep)
 struct collq_endpoint *
 collq_endpoint_create(struct collq_context *ctx,
 		      struct ib_collq_endpoint_create *attr,
-		      struct collq_endpoint *signal)
+		      struct collq_endpoint *signal, struct ib_pd *pd)
 {
 	struct ib_device *ibdev = ctx->verbs->pd->device;
 	struct ib_collq_address address;
@@ -314,6 +342,8 @@ collq_endpoint_create(struct collq_context *ctx,
 	err = collq_endpoint_check(attr, ibdev);
 	if (err)
 		return ERR_PTR(err);
+	if (!pd != !(attr->flags & IB_COLLQ_ENDPOINT_PD))
+		return ERR_PTR(pd ? -EINVAL : -EOPNOTSUPP);
 	if (attr->kind == IB_COLLQ_ENDPOINT_MESSAGE &&
 	    (!signal || signal->attr.kind != IB_COLLQ_ENDPOINT_SIGNAL))
 		return ERR_PTR(-EINVAL);
@@ -346,7 +376,7 @@ collq_endpoint_create(struct collq_context *ctx,
 		err = PTR_ERR(ep->cq);
 		goto err_drop_verbs;
 	}
-	err = collq_endpoint_alloc_pd(ep);
+	err = collq_endpoint_alloc_pd(ep, pd);
 	if (err)
 		goto err_put_cq;
 	ep->qp = collq_endpoint_create_qp(ep);

@@ -198,11 +198,12 @@ collq_endpoint_of(struct collq_object *obj)
 struct collq_endpoint *
 collq_endpoint_create(struct collq_context *ctx,
 		      struct ib_collq_endpoint_create *attr,
-		      struct collq_endpoint *signal);
+		      struct collq_endpoint *signal, struct ib_pd *pd);
 u32 collq_endpoint_max_capacity(struct ib_device *ibdev);
 int collq_endpoint_reserve(struct collq_endpoint *ep, u32 recvs);
 int collq_endpoint_release(struct collq_endpoint *ep, u32 recvs);
 void collq_endpoint_teardown(struct collq_endpoint *ep);
+void collq_endpoint_wait_returned(struct collq_endpoint *ep);
 void collq_endpoint_info(struct collq_endpoint *ep,
 			 struct ib_collq_endpoint_info *info);
 
@@ -253,6 +254,12 @@ void collq_endpoint_send_done(struct ib_cq *cq, struct ib_wc *wc);
 void collq_endpoint_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 void collq_endpoint_wake_waiters(struct collq_endpoint *ep);
 void collq_endpoint_pass_on(struct collq_endpoint *ep);
+
+/* In a protection domain of the process': only its memory regions can be used there. */
+static inline bool collq_endpoint_borrows(const struct collq_endpoint *ep)
+{
+	return ep->attr.flags & IB_COLLQ_ENDPOINT_PD;
+}
 
 /* Where its queue pair is, and so which keys count there. */
 static inline struct ib_pd *collq_endpoint_pd(const struct collq_endpoint *ep)

@@ -17,6 +17,7 @@
 #include "graph.h"
 #include "limits.h"
 #include "queue.h"
+#include "reach.h"
 
 void collq_graph_limits(const struct collq_device *cd,
 			struct collq_graph_limits *limits)
@@ -145,7 +146,7 @@ static void collq_graph_add_carrier(struct collq_graph *graph,
 	struct collq_endpoint *ep = collq_step_endpoint(step);
 
 	graph->carriers[graph->nr_carriers++] = ep;
-	if (ep->pd)
+	if (ep->attr.flags & IB_COLLQ_ENDPOINT_ZONES)
 		graph->writes_apart = true;
 }
 
@@ -299,6 +300,7 @@ static void collq_graph_destroy(struct collq_object *obj)
 static void collq_graph_free_arrays(struct collq_graph *graph)
 {
 	kvfree(graph->carriers);
+	kfree(graph->reach);
 	kfree(graph->buffers);
 	kvfree(graph->waits);
 	kvfree(graph->steps);
@@ -333,9 +335,11 @@ static int collq_graph_alloc_arrays(struct collq_graph *graph)
 		return 0;
 	graph->buffers = kcalloc(graph->nr_buffers, sizeof(*graph->buffers),
 				 GFP_KERNEL_ACCOUNT);
+	graph->reach = kcalloc(graph->nr_buffers, sizeof(*graph->reach),
+			       GFP_KERNEL_ACCOUNT);
 	graph->carriers = kvcalloc(graph->nr_tasks, sizeof(*graph->carriers),
 				   GFP_KERNEL_ACCOUNT);
-	return graph->buffers && graph->carriers ? 0 : -ENOMEM;
+	return graph->buffers && graph->reach && graph->carriers ? 0 : -ENOMEM;
 }
 
 /**
@@ -393,6 +397,7 @@ struct collq_graph *collq_graph_create(struct collq_context *ctx,
 						graph->nr_carriers);
 	collq_graph_bounds(graph->tasks, graph->nr_tasks, graph->sges,
 			   graph->buffers);
+	collq_reach_find(graph);
 	return graph;
 
 err_free:

@@ -74,6 +74,7 @@ struct collq_step {
  * @waits: the counters that are waited for, each once
  * @sges: the scatter/gather table
  * @buffers: what is needed of the buffers
+ * @reach: who uses them
  * @carriers: the endpoints that data is sent or received on, each once
  */
 struct collq_graph {
@@ -93,6 +94,7 @@ struct collq_graph {
 	struct collq_counter **waits;
 	struct ib_collq_sge *sges;
 	struct collq_graph_buffer *buffers;
+	struct collq_reach *reach;
 	struct collq_endpoint **carriers;
 };
 

@@ -67,7 +67,7 @@ static int collq_ioctl_region_create(struct collq_ioctl *io)
 {
 	struct collq_region *region;
 
-	region = collq_region_create(io->ctx, &io->arg.region);
+	region = collq_region_create(io->ctx, &io->arg.region, io->borrowed.mr);
 	if (IS_ERR(region))
 		return PTR_ERR(region);
 	io->created = &region->obj;
@@ -455,6 +455,7 @@ static noinline long collq_ioctl_any(struct collq_context *ctx,
 	io.user = user;
 	io.created = NULL;
 	io.hold = NULL;
+	io.borrowed = (struct collq_borrowed) {};
 	return collq_ioctl_common(&io, cmd);
 }
 
@@ -534,6 +535,7 @@ static int collq_ioctl_create_one(struct collq_ioctl *io, unsigned int cmd,
  * @cmd: a command that makes objects
  * @user: its structure, or an entry if it takes a batch
  * @size: of such an entry, as the caller knows it
+ * @borrowed: what the object is to use
  * @obj: set to the object, with a reference for the caller, if there is one
  *
  * May sleep.
@@ -541,12 +543,15 @@ static int collq_ioctl_create_one(struct collq_ioctl *io, unsigned int cmd,
  * Return: 0 or an error, as in the ABI header.
  */
 int collq_ioctl_create(struct collq_context *ctx, unsigned int cmd,
-		       void __user *user, u32 size, struct collq_object **obj)
+		       void __user *user, u32 size,
+		       const struct collq_borrowed *borrowed,
+		       struct collq_object **obj)
 {
 	struct collq_ioctl io = {
 		.ctx = ctx,
 		.user = user,
 		.hold = obj,
+		.borrowed = *borrowed,
 	};
 	int err, idx;
 

@@ -7,6 +7,8 @@
 
 #include <rdma/ib_collq.h>
 
+#include "borrow.h"
+
 struct collq_context;
 struct collq_object;
 
@@ -16,6 +18,7 @@ struct collq_object;
  * @user: the caller's structure
  * @created: an object to be published if its id reaches the caller
  * @hold: gets a reference to that, for a front end that has handles of its own; or NULL
+ * @borrowed: what that front end has for the object to use; or nothing
  * @arg: our copy of the structure; written back when the command is done
  */
 struct collq_ioctl {
@@ -23,6 +26,7 @@ struct collq_ioctl {
 	void __user *user;
 	struct collq_object *created;
 	struct collq_object **hold;
+	struct collq_borrowed borrowed;
 	union {
 		struct ib_collq_query query;
 		struct ib_collq_batch batch;
@@ -65,7 +69,9 @@ static __always_inline int collq_copy_in(void *arg, u32 size, u32 min,
 long collq_ioctl_run(struct collq_context *ctx, unsigned int cmd,
 		     void __user *user);
 int collq_ioctl_create(struct collq_context *ctx, unsigned int cmd,
-		       void __user *user, u32 size, struct collq_object **obj);
+		       void __user *user, u32 size,
+		       const struct collq_borrowed *borrowed,
+		       struct collq_object **obj);
 void collq_ioctl_publish(struct collq_ioctl *io, bool fault);
 
 /* ioctl_batch.c */

@@ -70,7 +70,7 @@ static int collq_entry_endpoint(struct collq_ioctl *io,
 	signal = collq_get_endpoint(io, attr->signal_endpoint, true);
 	if (IS_ERR(signal))
 		return PTR_ERR(signal);
-	ep = collq_endpoint_create(io->ctx, attr, signal);
+	ep = collq_endpoint_create(io->ctx, attr, signal, io->borrowed.pd);
 	collq_put_endpoint(signal);
 	if (IS_ERR(ep))
 		return PTR_ERR(ep);

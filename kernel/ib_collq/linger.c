@@ -17,7 +17,9 @@
  *  3. A worker moves it to ERR, drains it and destroys it; all that are due are
  *     moved to ERR first, so that they drain together.
  *
- * Nobody waits for it: destroy returns at once, and the process may be gone.
+ * Nobody waits for it: destroy returns at once, and the process may be gone. But an
+ * endpoint in a protection domain of the process' doesn't keep that from going any
+ * longer than the first step takes.
  * The number of lingering endpoints is limited; beyond it the user who has the
  * most loses the oldest. Removal of the device ends them all.
  */
@@ -121,6 +123,7 @@ void collq_linger_sent(struct collq_endpoint *ep)
 		return;
 	collq_linger_release_signal(ep);
 	if ((ep->total_sends > 1 || ep->messages) &&
+	    !collq_endpoint_borrows(ep) &&
 	    !READ_ONCE(ep->verbs->device->linger.hurry))
 		collq_linger_set(ep, collq_retry_time(ep));
 	else

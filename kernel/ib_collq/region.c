@@ -16,14 +16,20 @@
  * region becomes stale. Not all that the kernel tells about a range of addresses
  * takes pages away from it (splitting a huge page doesn't), so most of it makes
  * the region suspect only, and the next use compares the pages.
+ *
+ * A region can also be a part of a memory region that the process has registered by
+ * itself. Then pages, charge and mapping are that one's, and it's kept as it is until
+ * nothing uses it; the CPU knows nothing of the pages.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
 
+#include "borrow.h"
 #include "context.h"
 #include "device.h"
 #include "limits.h"
 #include "region.h"
+#include "verbs.h"
 
 /*
  * Sleeping or not; the pages may go or have gone when this returns. What is
@@ -88,6 +94,11 @@ static int collq_region_verify(struct collq_region *region)
 /* Nothing uses the memory any more. Sleeps. */
 static void collq_region_release(struct collq_region *region)
 {
+	if (region->mr) {
+		collq_return_mr(region->obj.ctx, region->mr_uobject);
+		collq_verbs_put(region->map.verbs);
+		return;
+	}
 	mmu_interval_notifier_remove(&region->notifier);
 	collq_unmap(&region->map);
 	collq_unpin(&region->pin, READ_ONCE(region->written));
@@ -140,12 +151,42 @@ static int collq_region_check(const struct ib_collq_region_create *attr)
 		return -EOPNOTSUPP;
 	if (attr->access & ~IB_COLLQ_ACCESS_WRITE)
 		return -EOPNOTSUPP;
-	if (attr->type != IB_COLLQ_REGION_USER || attr->fd || !attr->length ||
-	    attr->length > COLLQ_MAX_REGION)
+	if ((attr->type != IB_COLLQ_REGION_USER &&
+	     attr->type != IB_COLLQ_REGION_MR) ||
+	    attr->fd || !attr->length || attr->length > COLLQ_MAX_REGION)
 		return -EINVAL;
 	if (check_add_overflow(attr->address, attr->length, &end) ||
 	    end > ULONG_MAX - PAGE_SIZE)
 		return -EINVAL;
+	return 0;
+}
+
+/* Whether the process' memory region is one of memory, and has that part. */
+static bool collq_region_fits(const struct ib_collq_region_create *attr,
+			      const struct ib_mr *mr)
+{
+	return mr->type == IB_MR_TYPE_USER && attr->address >= mr->iova &&
+	       attr->length <= mr->length &&
+	       attr->address - mr->iova <= mr->length - attr->length;
+}
+
+/* Keeps what the process has registered. */
+static int collq_region_borrow(struct collq_region *region,
+			       struct ib_uobject *uobject)
+{
+	struct ib_mr *mr = collq_borrow_mr(region->obj.ctx, uobject);
+
+	if (IS_ERR(mr))
+		return PTR_ERR(mr);
+	if (!collq_region_fits(&region->attr, mr)) {
+		collq_return_mr(region->obj.ctx, uobject);
+		return -EINVAL;
+	}
+	region->mr_uobject = uobject;
+	region->mr = mr;
+	/* The device isn't gone for us before it's returned. */
+	region->map.verbs = region->obj.ctx->verbs;
+	kref_get(&region->map.verbs->refs);
 	return 0;
 }
 
@@ -186,13 +227,15 @@ err_remove:
  * collq_region_create - make a region of the current process' memory
  * @ctx: the context; the current process owns it
  * @attr: what memory; the id is filled in
+ * @mr: the process' memory region that it's a part of, or NULL
  *
  * Called with ctx->mutex held. Sleeps. A signal ends it.
  *
  * Return: the region, not published yet, or an ERR_PTR.
  */
 struct collq_region *collq_region_create(struct collq_context *ctx,
-					 struct ib_collq_region_create *attr)
+					 struct ib_collq_region_create *attr,
+					 struct ib_uobject *mr)
 {
 	struct collq_region *region;
 	int err;
@@ -202,6 +245,8 @@ struct collq_region *collq_region_create(struct collq_context *ctx,
 	err = collq_region_check(attr);
 	if (err)
 		return ERR_PTR(err);
+	if (!mr != (attr->type != IB_COLLQ_REGION_MR))
+		return ERR_PTR(mr ? -EINVAL : -EOPNOTSUPP);
 	region = kzalloc(sizeof(*region), GFP_KERNEL_ACCOUNT);
 	if (!region)
 		return ERR_PTR(-ENOMEM);
@@ -213,7 +258,7 @@ struct collq_region *collq_region_create(struct collq_context *ctx,
 	err = collq_object_init(ctx, &region->obj, &collq_region_ops);
 	if (err)
 		goto err_free;
-	err = collq_region_acquire(region);
+	err = mr ? collq_region_borrow(region, mr) : collq_region_acquire(region);
 	if (err)
 		goto err_abort;
 	region->attr.id = region->obj.id;
@@ -273,6 +318,14 @@ void collq_region_unuse(struct collq_region *region)
 	collq_object_put(&region->obj);
 }
 
+/* Keys of its own */
+static u32 collq_region_registrations(const struct collq_region *region)
+{
+	if (region->mr || !region->map.chunks->registration.mr)
+		return 0;
+	return region->map.nr_chunks;
+}
+
 /* Called with ctx->mutex held. */
 void collq_region_info(struct collq_region *region,
 		       struct ib_collq_region_info *info)
@@ -282,7 +335,6 @@ void collq_region_info(struct collq_region *region,
 		.stale = READ_ONCE(region->stale),
 		.uses = refcount_read(&region->uses) - 1,
 		.pages = region->pin.nr,
-		.registrations = region->map.chunks->registration.mr ?
-				 region->map.nr_chunks : 0,
+		.registrations = collq_region_registrations(region),
 	};
 }

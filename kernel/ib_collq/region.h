@@ -7,6 +7,8 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
+#include <rdma/ib_verbs.h>
+
 #include <rdma/ib_collq.h>
 
 #include "mapping.h"
@@ -17,6 +19,9 @@
  * struct collq_region - memory of the process that tasks work on
  * @obj: common part
  * @attr: as created, with the id
+ * @mr: the process' own memory region that it's a part of, borrowed; or NULL, and only
+ *	then is there more in @pin, @map and @notifier than @map.verbs
+ * @mr_uobject: what that is known by
  * @start: where the first page was in the address space
  * @pin: the pages
  * @map: how the device sees them
@@ -33,6 +38,8 @@
 struct collq_region {
 	struct collq_object obj;
 	struct ib_collq_region_create attr;
+	struct ib_mr *mr;
+	struct ib_uobject *mr_uobject;
 	unsigned long start;
 	struct collq_pin pin;
 	struct collq_mapping map;
@@ -52,12 +59,23 @@ static inline struct collq_region *collq_region_of(struct collq_object *obj)
 }
 
 struct collq_region *collq_region_create(struct collq_context *ctx,
-					 struct ib_collq_region_create *attr);
+					 struct ib_collq_region_create *attr,
+					 struct ib_uobject *mr);
 int collq_region_use(struct collq_region *region, u64 offset, u64 end,
 		     bool write);
 void collq_region_unuse(struct collq_region *region);
 void collq_region_info(struct collq_region *region,
 		       struct ib_collq_region_info *info);
+
+/* A part of what is a memory region of the process', which one key serves. */
+static inline u32 collq_region_mr_sge(const struct collq_region *region,
+				      u64 offset, u32 length, struct ib_sge *sge)
+{
+	sge->addr = region->attr.address + offset;
+	sge->length = length;
+	sge->lkey = region->mr->lkey;
+	return length;
+}
 
 /* The byte at @offset as the CPU sees it, and how many follow on its page. */
 static inline void *collq_region_address(const struct collq_region *region,

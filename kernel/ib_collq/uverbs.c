@@ -23,8 +23,10 @@
 
 #include <rdma/ib_collq_uverbs.h>
 
+#include "borrow.h"
 #include "context.h"
 #include "device.h"
+#include "endpoint.h"
 #include "ioctl.h"
 #include "object.h"
 #include "ring.h"
@@ -64,17 +66,31 @@ static int collq_uverbs_command(struct uverbs_attr_bundle *attrs,
 	return collq_ioctl_run(ctx, cmd, collq_uverbs_argument(attrs));
 }
 
+/* What the caller has registered and wants to be used. The method keeps it so far. */
+static struct collq_borrowed
+collq_uverbs_borrowed(const struct uverbs_attr_bundle *attrs)
+{
+	struct collq_borrowed borrowed = {};
+
+	if (uverbs_attr_is_valid(attrs, IB_COLLQ_ATTR_PD))
+		borrowed.pd = uverbs_attr_get_obj(attrs, IB_COLLQ_ATTR_PD);
+	if (uverbs_attr_is_valid(attrs, IB_COLLQ_ATTR_MR))
+		borrowed.mr = uverbs_attr_get_uobject(attrs, IB_COLLQ_ATTR_MR);
+	return borrowed;
+}
+
 /* A new object, with a reference for its handle. */
 static int collq_uverbs_make(struct uverbs_attr_bundle *attrs, unsigned int cmd,
 			     struct collq_object **obj)
 {
+	const struct collq_borrowed borrowed = collq_uverbs_borrowed(attrs);
 	struct collq_context *ctx =
 		uverbs_attr_get_obj(attrs, IB_COLLQ_ATTR_CONTEXT);
 
 	return collq_ioctl_create(ctx, cmd, collq_uverbs_argument(attrs),
 				  uverbs_attr_get_len(attrs,
 						      IB_COLLQ_ATTR_ARGUMENT),
-				  obj);
+				  &borrowed, obj);
 }
 
 static int collq_uverbs_create(struct uverbs_attr_bundle *attrs,
@@ -93,7 +109,10 @@ static int collq_uverbs_create(struct uverbs_attr_bundle *attrs,
 	return 0;
 }
 
-/* Takes an object out of service: 0, or why that can't be. May sleep. */
+/*
+ * Takes an object out of service: 0, or why that can't be. What it has borrowed is the
+ * caller's again. May sleep.
+ */
 static int collq_uverbs_take_away(struct collq_object *obj,
 				  enum rdma_remove_reason why)
 {
@@ -102,11 +121,14 @@ static int collq_uverbs_take_away(struct collq_object *obj,
 
 	if (why == RDMA_REMOVE_CLOSE || why == RDMA_REMOVE_DRIVER_REMOVE) {
 		collq_context_shut(ctx);
+		collq_wait_returned(ctx);
 		return 0;
 	}
 	mutex_lock(&ctx->mutex);
 	err = collq_object_destroy(obj);
 	mutex_unlock(&ctx->mutex);
+	if (!err && obj->ops->type == IB_COLLQ_OBJECT_ENDPOINT)
+		collq_endpoint_wait_returned(collq_endpoint_of(obj));
 	/* It went with the device. */
 	return err == -ENOENT ? 0 : err;
 }
@@ -152,7 +174,9 @@ static int collq_uverbs_free_context(struct ib_uobject *uobject,
 		if (busy)
 			return -EBUSY;
 	}
-	collq_context_close(ctx);
+	collq_context_shut(ctx);
+	collq_wait_returned(ctx);
+	collq_context_put(ctx);
 	return 0;
 }
 
@@ -273,7 +297,7 @@ COLLQ_UVERBS_COMMAND(QUEUE_SUBMIT_WAIT);
 COLLQ_UVERBS_COMMAND(QUEUE_CANCEL);
 
 /* An object that is made by a command, and destroyed like any other. */
-#define COLLQ_UVERBS_OBJECT(_name, _command)				\
+#define COLLQ_UVERBS_OBJECT(_name, _command, ...)			\
 static int UVERBS_HANDLER(IB_COLLQ_METHOD_##_name##_CREATE)(		\
 	struct uverbs_attr_bundle *attrs)				\
 {									\
@@ -282,7 +306,7 @@ static int UVERBS_HANDLER(IB_COLLQ_METHOD_##_name##_CREATE)(		\
 DECLARE_UVERBS_NAMED_METHOD(IB_COLLQ_METHOD_##_name##_CREATE,		\
 	UVERBS_ATTR_IDR(IB_COLLQ_ATTR_HANDLE, IB_COLLQ_UOBJECT_##_name,	\
 			UVERBS_ACCESS_NEW, UA_MANDATORY),		\
-	COLLQ_ATTR_CONTEXT(), COLLQ_ATTR_ARGUMENT());			\
+	COLLQ_ATTR_CONTEXT(), COLLQ_ATTR_ARGUMENT(), ##__VA_ARGS__);	\
 DECLARE_UVERBS_NAMED_METHOD_DESTROY(IB_COLLQ_METHOD_##_name##_DESTROY,	\
 	UVERBS_ATTR_IDR(IB_COLLQ_ATTR_HANDLE, IB_COLLQ_UOBJECT_##_name,	\
 			UVERBS_ACCESS_DESTROY, UA_MANDATORY));		\
@@ -291,8 +315,12 @@ DECLARE_UVERBS_NAMED_OBJECT(IB_COLLQ_UOBJECT_##_name,			\
 	&UVERBS_METHOD(IB_COLLQ_METHOD_##_name##_CREATE),		\
 	&UVERBS_METHOD(IB_COLLQ_METHOD_##_name##_DESTROY))
 
-COLLQ_UVERBS_OBJECT(REGION, IB_COLLQ_REGION_CREATE);
-COLLQ_UVERBS_OBJECT(ENDPOINT, IB_COLLQ_ENDPOINT_CREATE);
+COLLQ_UVERBS_OBJECT(REGION, IB_COLLQ_REGION_CREATE,
+		    UVERBS_ATTR_IDR(IB_COLLQ_ATTR_MR, UVERBS_OBJECT_MR,
+				    UVERBS_ACCESS_READ, UA_OPTIONAL));
+COLLQ_UVERBS_OBJECT(ENDPOINT, IB_COLLQ_ENDPOINT_CREATE,
+		    UVERBS_ATTR_IDR(IB_COLLQ_ATTR_PD, UVERBS_OBJECT_PD,
+				    UVERBS_ACCESS_READ, UA_OPTIONAL));
 COLLQ_UVERBS_OBJECT(COUNTER, IB_COLLQ_COUNTER_CREATE);
 COLLQ_UVERBS_OBJECT(GRAPH, IB_COLLQ_GRAPH_CREATE);
 COLLQ_UVERBS_OBJECT(QUEUE, IB_COLLQ_QUEUE_CREATE);

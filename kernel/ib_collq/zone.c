@@ -95,7 +95,7 @@ static int collq_zone_check(const struct collq_context *ctx,
 			    const struct ib_collq_zone_offer *attr,
 			    const struct collq_endpoint *ep)
 {
-	if (!ep->pd || attr->__reserved || !attr->length ||
+	if (!(ep->attr.flags & IB_COLLQ_ENDPOINT_ZONES) || attr->__reserved || !attr->length ||
 	    attr->length > collq_zone_max(ep->pd->device))
 		return -EINVAL;
 	return ctx->nr_zones < COLLQ_MAX_ZONES ? 0 : -ENOSPC;
@@ -152,7 +152,7 @@ static void collq_zone_make_name(struct collq_zone *zone)
  *
  * Called with ctx->mutex held. Sleeps.
  *
- * Return: the zone, not published yet, or an ERR_PTR: -EINVAL, -ENOSPC, what
+ * Return: the zone, not published yet, or an ERR_PTR: -EINVAL, -ENOSPC, -EOPNOTSUPP, what
  * collq_region_use() gives, or what registering gives.
  */
 struct collq_zone *collq_zone_offer(struct collq_context *ctx,
@@ -166,6 +166,8 @@ struct collq_zone *collq_zone_offer(struct collq_context *ctx,
 	lockdep_assert_held(&ctx->mutex);
 
 	err = collq_zone_check(ctx, attr, ep);
+	if (!err && region->mr)
+		err = -EOPNOTSUPP;
 	if (err)
 		return ERR_PTR(err);
 	zone = kzalloc(sizeof(*zone), GFP_KERNEL_ACCOUNT);

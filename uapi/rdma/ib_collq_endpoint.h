@@ -13,12 +13,13 @@
 /* ib_collq_endpoint_create.flags */
 #define IB_COLLQ_ENDPOINT_ZONES		(1U << 0)	/* may have landing zones */
 #define IB_COLLQ_ENDPOINT_LOCAL		(1U << 1)	/* the wire may be left out */
+#define IB_COLLQ_ENDPOINT_PD		(1U << 2)	/* in the caller's protection domain */
 
 /**
  * struct ib_collq_endpoint_create - entry of ioctl(IB_COLLQ_ENDPOINT_CREATE)
  * @kind: IB_COLLQ_ENDPOINT_SIGNAL or IB_COLLQ_ENDPOINT_MESSAGE
- * @flags: IB_COLLQ_ENDPOINT_LOCAL, or IB_COLLQ_ENDPOINT_ZONES on a signal endpoint;
- *	not both
+ * @flags: one of IB_COLLQ_ENDPOINT_*, or 0: ZONES is for a signal endpoint, and PD for
+ *	a message endpoint
  * @peer: rank of the peer; only reported back, in completions and describe
  * @signal_endpoint: for a message endpoint, the signal endpoint to the same
  *	peer, on which CLOSE and ABORT travel; 0 otherwise
@@ -61,6 +62,12 @@
  * with the same P_Key, of a full member, signals and messages don't take the wire from
  * when both have been connected to each other's true address. Nothing else changes:
  * the connection over the wire is there, and brings the end of the peer.
+ *
+ * With IB_COLLQ_ENDPOINT_PD, which the uverbs front end takes (-EOPNOTSUPP without it), an
+ * endpoint is in a protection domain of the caller's, so that it can send from and receive
+ * into the caller's memory regions, see IB_COLLQ_REGION_MR, and from nothing else. The
+ * protection domain can't be deallocated before that. When it's destroyed, it stays only
+ * until its last message has arrived, or won't, and doesn't answer retransmissions.
  */
 struct ib_collq_endpoint_create {
 	__u32 kind;

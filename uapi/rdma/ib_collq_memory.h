@@ -13,6 +13,7 @@
 /* Types of regions */
 #define IB_COLLQ_REGION_USER		1	/* memory of the caller */
 #define IB_COLLQ_REGION_DMABUF		2	/* a dma-buf */
+#define IB_COLLQ_REGION_MR		3	/* a memory region of the caller's */
 
 /* ib_collq_region_create.access */
 #define IB_COLLQ_ACCESS_WRITE		(1U << 0)	/* received data may land */
@@ -23,7 +24,8 @@
  * @flags: must be 0
  * @type: IB_COLLQ_REGION_*
  * @access: IB_COLLQ_ACCESS_* bits
- * @address: start of the memory; offset into a dma-buf
+ * @address: start of the memory; offset into a dma-buf; where it begins in a memory
+ *	region as that counts, from its iova on
  * @length: bytes
  * @fd: the dma-buf, else 0
  * @id: out: the region
@@ -40,6 +42,15 @@
  * reach; -EINTR if a signal comes, -ENETDOWN if the device has no port with an
  * address now. Where the memory is unmapped, or other memory is mapped in its
  * place, the region is stale: it can only be destroyed.
+ *
+ * IB_COLLQ_REGION_MR is for the uverbs front end, with the memory region as an attribute.
+ * Nothing is pinned, counted or registered again; instead the memory region stays as it
+ * is, and deregistering it is -EBUSY, until the region is destroyed and the last message
+ * over. Its memory can be sent from and received into on endpoints that are in its
+ * protection domain (IB_COLLQ_ENDPOINT_PD), and on no others; COPY, CALC, WRITE and
+ * landing zones can't use it. IB_COLLQ_ACCESS_WRITE is the caller's word that the memory
+ * region has local write access: if it doesn't, the connection fails. -EINVAL if the
+ * part isn't in it, or it's no memory of a process'.
  */
 struct ib_collq_region_create {
 	__u32 size;
@@ -79,8 +90,8 @@ struct ib_collq_region_create {
  *
  * -EINVAL if the endpoint has no IB_COLLQ_ENDPOINT_ZONES, or the zone doesn't lie
  * within the region; -EACCES if the region can't be written to, -ESTALE if its memory
- * is gone; -EOPNOTSUPP if @region is 0, which stands for memory of the module: a
- * region does the same; -ENOSPC beyond max_zones; -ENETDOWN if the device has no port
+ * is gone; -EOPNOTSUPP for IB_COLLQ_REGION_MR, and if @region is 0, which stands for
+ * memory of the module: a region does the same; -ENOSPC beyond max_zones; -ENETDOWN if the device has no port
  * with an address now.
  */
 struct ib_collq_zone_offer {

@@ -26,6 +26,13 @@
  * does, and gives the same errors. A context can be closed when it has no objects.
  * OBJECT_DESTROY does so by id; then the handle is of use for nothing but DESTROY.
  *
+ * What the caller has registered can be used as it is: a region may be a part of a memory
+ * region (IB_COLLQ_REGION_MR), and an endpoint be in a protection domain
+ * (IB_COLLQ_ENDPOINT_PD), where it can use those regions and no others. They are named by
+ * an attribute of the method that makes it. As long as it lives they can't be destroyed or
+ * changed (-EBUSY). The DESTROY of such an endpoint waits until its last message has
+ * arrived, as long at most as a dead peer is tried; so does closing the descriptor.
+ *
  * A ring is a file descriptor of its own: it can be polled, and mapped at offset 0.
  * Closing it destroys the ring, or if a queue names it leaves that to the context; who
  * wants to know uses OBJECT_DESTROY first.
@@ -111,7 +118,9 @@ enum ib_collq_uverbs_target_method {
 enum ib_collq_uverbs_attribute {
 	IB_COLLQ_ATTR_HANDLE,	/* the object that is made or destroyed */
 	IB_COLLQ_ATTR_CONTEXT,	/* the context that it's in */
-	IB_COLLQ_ATTR_ARGUMENT	/* the command's structure */
+	IB_COLLQ_ATTR_ARGUMENT,	/* the command's structure */
+	IB_COLLQ_ATTR_PD,	/* of an endpoint with IB_COLLQ_ENDPOINT_PD */
+	IB_COLLQ_ATTR_MR	/* of a region that is IB_COLLQ_REGION_MR */
 };
 
 #endif /* IB_COLLQ_UVERBS_H */
