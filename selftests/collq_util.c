@@ -155,6 +155,7 @@ int raw_describe(int fd, __u32 id, void *info, __u32 info_size)
 	return raw_ioctl(fd, IB_COLLQ_OBJECT_DESCRIBE, &describe);
 }
 
+bool raw_by_uverbs;
 __u8 raw_ack_timeout = 16;
 __u32 raw_endpoint_flags;
 

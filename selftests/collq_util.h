@@ -52,6 +52,9 @@ bool raw_asleep(pid_t tid);
 
 #define RAW_EVENTUALLY(condition)	RAW_WITHIN(RAW_PATIENCE_MS, condition)
 
+/* Another front end than the character device: see all_uverbs.c. */
+extern bool raw_by_uverbs;
+
 /* The device */
 #define RAW_DEVICE		"rxe0"
 const char *raw_node(void);

@@ -55,7 +55,8 @@ TEST_F(region, refused)
 		int err;
 	} cases[] = {
 		{ { .length = 1, .address = memory }, -EINVAL },
-		{ { .type = 3, .length = 1, .address = memory }, -EINVAL },
+		{ { .type = 4, .length = 1, .address = memory }, -EINVAL },
+		{ { .type = IB_COLLQ_REGION_MR, .length = 1, .address = memory }, -EOPNOTSUPP },
 		{ { .type = IB_COLLQ_REGION_DMABUF, .length = 1, .fd = 0 }, -EOPNOTSUPP },
 		{ { .type = IB_COLLQ_REGION_USER, .address = memory }, -EINVAL },
 		{ { .type = IB_COLLQ_REGION_USER, .address = memory, .length = 1, .fd = 1 },

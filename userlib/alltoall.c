@@ -81,8 +81,28 @@ static int build_alltoall(struct collq_request *req, const struct collq_message_
 	return err;
 }
 
+/*
+ * In memory that's registered already, only the adapter moves anything: each block
+ * straight to where it belongs, and the rank's own one by who starts the run. The same
+ * where the memory has to be registered again, for ranks may differ in that.
+ */
+static int choose_for_mrs(const struct collq_comm *comm,
+			  const struct collq_alltoall_options *options, struct collq_data *data,
+			  struct collq_alltoall *what)
+{
+	if (options->layout != COLLQ_ALLTOALL_AUTO && options->layout != COLLQ_ALLTOALL_PAIRWISE)
+		return -EINVAL;
+	what->layout = COLLQ_ALLTOALL_PAIRWISE;
+	what->packing = COLLQ_PACKING_SG;
+	what->radix = 2;
+	what->flags |= COLLQ_ALLTOALL_NOT_OWN;
+	data->own_offset = what->rank * what->block;
+	data->own_bytes = what->block;
+	return collq_data_lend(data, comm->ctx, options->send_mr, options->recv_mr);
+}
+
 static int choose(const struct collq_comm *comm, const struct collq_alltoall_options *given,
-		  struct collq_alltoall *what)
+		  struct collq_data *data, struct collq_alltoall *what)
 {
 	struct collq_alltoall_options options = { 0 };
 	int err;
@@ -92,6 +112,8 @@ static int choose(const struct collq_comm *comm, const struct collq_alltoall_opt
 		if (err)
 			return err;
 	}
+	if (options.send_mr || options.recv_mr)
+		return choose_for_mrs(comm, &options, data, what);
 	what->layout = options.layout;
 	if (what->layout == COLLQ_ALLTOALL_AUTO)
 		what->layout = comm->ctx->env.alltoall_algorithm;
@@ -125,7 +147,7 @@ int collq_alltoall_init(struct collq_comm *comm, const void *sendbuf, void *recv
 		return err;
 	}
 	if (!recipe.error)
-		recipe.error = choose(comm, options, what);
+		recipe.error = choose(comm, options, recipe.data, what);
 	recipe.terms->build = build_alltoall;
 	recipe.terms->own.amount = bytes;
 	recipe.terms->own.choice[LAYOUT] = what->layout;

@@ -274,7 +274,8 @@ uint32_t collq_plan_message(const struct collq_plan *plan,
 
 static int check(const struct collq_alltoall *what)
 {
-	if (what->flags & ~COLLQ_ALLTOALL_IN_PLACE || what->rank >= what->nr_ranks ||
+	if (what->flags & ~(COLLQ_ALLTOALL_IN_PLACE | COLLQ_ALLTOALL_NOT_OWN) ||
+	    what->rank >= what->nr_ranks ||
 	    what->nr_ranks > MOST_PLACES / 4 ||
 	    what->radix == 1 || !what->max_send_sge ||
 	    !what->max_recv_sge || !what->max_message || what->block > what->max_message)

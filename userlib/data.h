@@ -13,8 +13,11 @@
 
 #include "message.h"
 
+struct collq_context;
 struct collq_region;
 struct collq_request;
+struct ibv_mr;
+struct ibv_pd;
 
 #define COLLQ_NR_BUFFERS	3U
 
@@ -30,10 +33,11 @@ struct collq_data_channel {
 	unsigned char address[IB_COLLQ_ADDRESS_SIZE];
 };
 
-/* One buffer in the caller's memory, or none */
+/* One buffer in the caller's memory, or none; part of @mr if that isn't NULL */
 struct collq_buffer {
 	const void *address;
 	uint64_t bytes;
+	const struct ibv_mr *mr;
 	struct collq_region *region;
 };
 
@@ -41,11 +45,15 @@ struct collq_buffer {
  * @generation is that of the scratch memory in the next run: each run's receives are for
  * the run after the next one, so it counts from the prelude on. @in_place: the send
  * buffer has no region of its own. @old_scratch: what @scratch was before it was made
- * anew for another device, until that is settled.
+ * anew for another device, until that is settled. @pd: in which the endpoints are, and the
+ * buffers' memory regions; or NULL. @own_bytes: what the graph leaves to be copied from one
+ * buffer to the other, @own_offset from the start of both.
  */
 struct collq_data {
 	struct collq_buffer send, recv;
 	bool in_place;
+	const struct ibv_pd *pd;
+	uint64_t own_offset, own_bytes;
 
 	struct collq_graph *prelude;	/* NULL: none */
 	uint32_t nr_buffers;		/* that the graph names */
@@ -69,6 +77,9 @@ struct collq_data {
  */
 int collq_data_new(const void *send, void *recv, uint64_t send_bytes, uint64_t recv_bytes,
 		   struct collq_data **data);
+/* The buffers are in these memory regions, of one protection domain: 0 or -EINVAL. */
+int collq_data_lend(struct collq_data *data, const struct collq_context *ctx,
+		    const struct ibv_mr *send, const struct ibv_mr *recv);
 /* Memory; what there is in the kernel has been taken away. */
 void collq_data_free(struct collq_data *data);
 
@@ -106,6 +117,9 @@ void collq_data_visit(struct collq_data *data, void (*visit)(uint32_t *id, void 
 int collq_data_rebuild(struct collq_request *req);
 /* That is to stay; or else the ids are those from before again. */
 void collq_data_settle(struct collq_data *data, bool stays);
+
+/* What the graph leaves to who starts it. */
+void collq_data_copy_own(const struct collq_data *data);
 
 /* The next run's buffers; and that it has begun, or hasn't. */
 void collq_data_bind(struct collq_data *data);

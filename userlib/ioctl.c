@@ -40,6 +40,14 @@ int collq_ioctl_batch(const struct collq_context *ctx, unsigned long command, vo
 	return collq_ioctl(ctx, command, &batch);
 }
 
+int collq_ioctl_lend(const struct collq_context *ctx, unsigned long command, void *arg,
+		     size_t size, const struct collq_loan *loan)
+{
+	if (!ctx->verbs)
+		return -EOPNOTSUPP;
+	return collq_verbs_create(ctx->verbs, command, arg, (uint16_t)size, loan);
+}
+
 int collq_ioctl_all(const struct collq_context *ctx, unsigned long command, void *entries,
 		    size_t entry_size, uint32_t nr, uint32_t *done)
 {

@@ -9,12 +9,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include <infiniband/verbs.h>
+#include <rdma/ib_collq_uverbs.h>
+
 #include "collq/collq.h"
 
 #include "context.h"
 #include "ioctl.h"
 #include "log.h"
 #include "sized.h"
+#include "verbs.h"
 
 int collq_query(struct collq_context *context, struct ib_collq_query *query)
 {
@@ -54,6 +58,15 @@ int collq_region_create(struct collq_context *context, struct ib_collq_region_cr
 	return collq_ioctl(context, IB_COLLQ_REGION_CREATE, region);
 }
 
+int collq_region_create_mr(struct collq_context *context, const struct ibv_mr *mr,
+			   struct ib_collq_region_create *region)
+{
+	const struct collq_loan loan = { .attr = IB_COLLQ_ATTR_MR, .handle = mr->handle };
+
+	region->size = sizeof(*region);
+	return collq_ioctl_lend(context, IB_COLLQ_REGION_CREATE, region, sizeof(*region), &loan);
+}
+
 int collq_zone_offer(struct collq_context *context, struct ib_collq_zone_offer *zone)
 {
 	zone->size = sizeof(*zone);
@@ -70,6 +83,15 @@ int collq_endpoint_create(struct collq_context *context,
 			  struct ib_collq_endpoint_create *entries, uint32_t nr)
 {
 	return collq_ioctl_batch(context, IB_COLLQ_ENDPOINT_CREATE, entries, sizeof(*entries), nr);
+}
+
+int collq_endpoint_create_pd(struct collq_context *context, const struct ibv_pd *pd,
+			     struct ib_collq_endpoint_create *endpoint)
+{
+	const struct collq_loan loan = { .attr = IB_COLLQ_ATTR_PD, .handle = pd->handle };
+
+	return collq_ioctl_lend(context, IB_COLLQ_ENDPOINT_CREATE, endpoint, sizeof(*endpoint),
+				&loan);
 }
 
 int collq_endpoint_connect(struct collq_context *context,

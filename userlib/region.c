@@ -37,6 +37,18 @@ int collq_region_remake(struct collq_context *ctx, struct collq_region *region,
 	return err;
 }
 
+/* With the id of one that was made, or the error that was met. */
+static int note(int err, uint32_t id, struct collq_region *region, struct collq_region **out)
+{
+	if (err) {
+		free(region);
+		return err;
+	}
+	region->id = id;
+	*out = region;
+	return 0;
+}
+
 int collq_region_new(struct collq_context *ctx, const void *address, uint64_t bytes,
 		     bool writable, struct collq_region **out)
 {
@@ -48,12 +60,27 @@ int collq_region_new(struct collq_context *ctx, const void *address, uint64_t by
 	if (!region)
 		return -ENOMEM;
 	err = collq_region_remake(ctx, region, address, bytes, writable);
-	if (err) {
-		free(region);
-		return err;
-	}
-	*out = region;
-	return 0;
+	return note(err, region->id, region, out);
+}
+
+int collq_region_new_mr(struct collq_context *ctx, const struct ibv_mr *mr, const void *address,
+			uint64_t bytes, bool writable, struct collq_region **out)
+{
+	struct ib_collq_region_create create = {
+		.type = IB_COLLQ_REGION_MR,
+		.access = writable ? IB_COLLQ_ACCESS_WRITE : 0,
+		.address = (uintptr_t)address,
+		.length = bytes,
+	};
+	struct collq_region *region;
+	int err;
+
+	collq_region_sweep(ctx);
+	region = calloc(1, sizeof(*region));
+	if (!region)
+		return -ENOMEM;
+	err = collq_region_create_mr(ctx, mr, &create);
+	return note(err, create.id, region, out);
 }
 
 uint32_t *collq_region_place(struct collq_region *region)

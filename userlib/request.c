@@ -164,6 +164,8 @@ static int prepare_run(struct collq_request *req)
 		return err;
 	if (run_of(req) != COLLQ_RUN_NONE)
 		return -EBUSY;
+	if (req->data)
+		collq_data_copy_own(req->data);
 	if (!req->queue_id)
 		set_run(req, COLLQ_RUN_ENDED);
 	else

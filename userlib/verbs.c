@@ -42,7 +42,7 @@ struct collq_verbs {
 	void *handles;
 };
 
-#define MAX_ATTRS	3
+#define MAX_ATTRS	4
 
 /* A method and its attributes */
 struct call {
@@ -175,8 +175,9 @@ static int destroy(const struct collq_verbs *verbs, const struct handle *handle)
 	return make(verbs, &call);
 }
 
-/* One object from one structure. */
-static int create(struct collq_verbs *verbs, const struct maker *maker, void *arg, uint16_t size)
+/* One object from one structure, and from what is lent to it, or NULL. */
+static int create(struct collq_verbs *verbs, const struct maker *maker, void *arg, uint16_t size,
+		  const struct collq_loan *loan)
 {
 	struct call call = call_of(verbs, maker->type, IB_COLLQ_METHOD_REGION_CREATE);
 	struct handle *handle = malloc(sizeof(*handle));
@@ -188,6 +189,8 @@ static int create(struct collq_verbs *verbs, const struct maker *maker, void *ar
 	add_attr(&call, IB_COLLQ_ATTR_HANDLE, 0, 0);
 	add_attr(&call, IB_COLLQ_ATTR_CONTEXT, verbs->context, 0);
 	add_attr(&call, IB_COLLQ_ATTR_ARGUMENT, (uintptr_t)arg, size);
+	if (loan)
+		add_attr(&call, loan->attr, loan->handle, 0);
 	err = make(verbs, &call);
 	if (err)
 		goto err_free;
@@ -265,7 +268,7 @@ static int run_batch(struct collq_verbs *verbs, const struct maker *maker,
 	int err = 0;
 
 	for (done = 0; done < batch->nr && !err; entry += batch->entry_size) {
-		err = maker ? create(verbs, maker, entry, batch->entry_size) :
+		err = maker ? create(verbs, maker, entry, batch->entry_size, NULL) :
 			      destroy_entry(verbs, (void *)entry);
 		if (!err)
 			done++;
@@ -326,8 +329,19 @@ int collq_verbs_command(struct collq_verbs *verbs, unsigned long command, void *
 	if (command == IB_COLLQ_OBJECT_DESTROY || (maker && maker->batch))
 		return run_batch(verbs, maker, arg);
 	if (maker)
-		return create(verbs, maker, arg, argument_size(arg));
+		return create(verbs, maker, arg, argument_size(arg), NULL);
 	return -ENOTTY;
+}
+
+int collq_verbs_create(struct collq_verbs *verbs, unsigned long command, void *arg,
+		       uint16_t size, const struct collq_loan *loan)
+{
+	return create(verbs, find_maker(command), arg, size, loan);
+}
+
+int collq_verbs_fd(const struct collq_verbs *verbs)
+{
+	return verbs->fd;
 }
 
 int collq_verbs_ring_fd(struct collq_verbs *verbs, uint32_t id)

@@ -48,11 +48,12 @@ extern "C" {
 
 /* struct collq_alltoall.flags */
 #define COLLQ_ALLTOALL_IN_PLACE		(1U << 0)	/* receive buffer is the send buffer */
+#define COLLQ_ALLTOALL_NOT_OWN		(1U << 1)	/* leaves the rank's own block alone */
 
 /**
  * struct collq_alltoall - an all-to-all, as one rank takes part in it
  * @size: sizeof(struct collq_alltoall)
- * @flags: COLLQ_ALLTOALL_IN_PLACE, or 0
+ * @flags: COLLQ_ALLTOALL_* bits
  * @rank: the rank. All else must be the same on all ranks
  * @nr_ranks: number of ranks, at least 1
  * @block: bytes from each rank to each, 0..@max_message

@@ -25,6 +25,7 @@ extern "C" {
 
 struct collq_comm;
 struct collq_request;
+struct ibv_mr;
 
 /* In place of a send buffer: what is to be sent is in the receive buffer. */
 #define COLLQ_IN_PLACE			((const void *)-1)
@@ -45,12 +46,17 @@ const char *collq_alltoall_layout_name(uint32_t layout);
  *	the environment if set
  * @packing: COLLQ_PACKING_*; 0 for COLLQ_PACKING_SELECTIVE
  * @radix: see &struct collq_alltoall; 0 for 2
+ * @send_mr: memory region of libibverbs that the send buffer lies in, or NULL
+ * @recv_mr: the same for the receive buffer, with local write access; both or none, on all
+ *	ranks or none
  */
 struct collq_alltoall_options {
 	uint32_t size;
 	uint32_t layout;
 	uint32_t packing;
 	uint32_t radix;
+	const struct ibv_mr *send_mr;
+	const struct ibv_mr *recv_mr;
 };
 
 /**

@@ -23,6 +23,8 @@ struct collq_context;
 struct collq_graph;
 struct collq_graph_binding;
 struct collq_ring;
+struct ibv_mr;
+struct ibv_pd;
 
 int collq_query(struct collq_context *context, struct ib_collq_query *query);
 int collq_object_describe(struct collq_context *context,
@@ -34,11 +36,15 @@ int collq_object_destroy(struct collq_context *context,
 int collq_object_reset(struct collq_context *context, struct ib_collq_object_reset *reset);
 int collq_region_create(struct collq_context *context,
 			struct ib_collq_region_create *region);
+int collq_region_create_mr(struct collq_context *context, const struct ibv_mr *mr,
+			   struct ib_collq_region_create *region);
 int collq_zone_offer(struct collq_context *context, struct ib_collq_zone_offer *zone);
 int collq_target_create(struct collq_context *context,
 			struct ib_collq_target_create *target);
 int collq_endpoint_create(struct collq_context *context,
 			  struct ib_collq_endpoint_create *entries, uint32_t nr);
+int collq_endpoint_create_pd(struct collq_context *context, const struct ibv_pd *pd,
+			     struct ib_collq_endpoint_create *endpoint);
 int collq_endpoint_connect(struct collq_context *context,
 			   struct ib_collq_endpoint_connect *entries, uint32_t nr);
 int collq_capacity_reserve(struct collq_context *context,
