@@ -50,18 +50,6 @@ struct file {
 static struct file files[MAX_FILES];	/* by descriptor */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-int __real_open(const char *path, int flags, ...);
-int __real_ioctl(int fd, unsigned long command, ...);
-int __real_close(int fd);
-void *__real_mmap(void *at, size_t length, int prot, int flags, int fd, off_t offset);
-int __real_poll(struct pollfd *fds, nfds_t nr, int timeout);
-
-int __wrap_open(const char *path, int flags, ...);
-int __wrap_ioctl(int fd, unsigned long command, void *arg);
-int __wrap_close(int fd);
-void *__wrap_mmap(void *at, size_t length, int prot, int flags, int fd, off_t offset);
-int __wrap_poll(struct pollfd *fds, nfds_t nr, int timeout);
-
 __attribute__((constructor)) static void say_so(void)
 {
 	raw_by_uverbs = true;

@@ -46,13 +46,13 @@ static int create_lent(int fd, unsigned long command, void *arg, size_t size, __
 	return collq_verbs_create(uverbs_of(fd), command, arg, size, &loan);
 }
 
-static int region_of_mr(int fd, const struct ibv_mr *mr, const void *start, size_t length)
+static int region_of_mr(int fd, const struct ibv_mr *mr, const char *start, size_t length)
 {
 	struct ib_collq_region_create create = {
 		.size = sizeof(create),
 		.type = IB_COLLQ_REGION_MR,
 		.access = IB_COLLQ_ACCESS_WRITE,
-		.address = (unsigned long)start,
+		.address = start - (char *)mr->addr,
 		.length = length,
 	};
 	int err = create_lent(fd, IB_COLLQ_REGION_CREATE, &create, sizeof(create),
@@ -223,7 +223,6 @@ TEST_F(mr, attributes)
 	struct ib_collq_region_create region = {
 		.size = sizeof(region),
 		.type = IB_COLLQ_REGION_MR,
-		.address = (unsigned long)self->a.area,
 		.length = AREA,
 	};
 	struct ib_collq_endpoint_create attr = message_attr(&self->a.raw);

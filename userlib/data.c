@@ -14,9 +14,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include <infiniband/verbs.h>
-#include <rdma/ib_collq_uverbs.h>
-
 #include "alloc.h"
 #include "data.h"
 #include "init.h"
@@ -26,7 +23,6 @@
 #include "region.h"
 #include "request.h"
 #include "ring.h"
-#include "verbs.h"
 
 /* Generations of scratch memory begin in cache lines of their own. */
 #define CACHE_LINE	64U
@@ -69,35 +65,6 @@ int collq_data_new(const void *send, void *recv, uint64_t send_bytes, uint64_t r
 		data->send = (struct collq_buffer){ .address = send, .bytes = send_bytes };
 	*out = data;
 	return 0;
-}
-
-/* Whether a buffer lies in its memory region, if it's said to be in one. */
-static bool is_within_mr(const struct collq_buffer *buffer)
-{
-	const struct ibv_mr *mr = buffer->mr;
-	uintptr_t start = (uintptr_t)buffer->address;
-
-	return !mr || !buffer->bytes ||
-	       (start >= (uintptr_t)mr->addr && buffer->bytes <= mr->length &&
-		start - (uintptr_t)mr->addr <= mr->length - buffer->bytes);
-}
-
-/* By character device the memory has to be registered again. */
-int collq_data_lend(struct collq_data *data, const struct collq_context *ctx,
-		    const struct ibv_mr *send, const struct ibv_mr *recv)
-{
-	data->send.mr = send;
-	data->recv.mr = recv;
-	if (!send || !recv || data->in_place || send->pd != recv->pd ||
-	    !is_within_mr(&data->send) || !is_within_mr(&data->recv))
-		return -EINVAL;
-	if (!ctx->verbs) {
-		data->send.mr = NULL;
-		data->recv.mr = NULL;
-		return 0;
-	}
-	data->pd = send->pd;
-	return send->context->cmd_fd == collq_verbs_fd(ctx->verbs) ? 0 : -EINVAL;
 }
 
 void collq_data_free_channels(struct collq_data *data)
@@ -165,28 +132,6 @@ int collq_data_find_channels(struct collq_request *req)
 	return 0;
 }
 
-/* The endpoints; of so many there are then. */
-static int create_entries(struct collq_request *req, struct ib_collq_endpoint_create *entries,
-			  uint32_t nr, uint32_t *done)
-{
-	const struct ibv_pd *pd = req->data->pd;
-	struct collq_loan loan = { .attr = IB_COLLQ_ATTR_PD };
-	int err;
-
-	if (!pd)
-		return collq_ioctl_all(req->ctx, IB_COLLQ_ENDPOINT_CREATE, entries,
-				       sizeof(*entries), nr, done);
-	loan.handle = pd->handle;
-	for (*done = 0; *done < nr; ++*done) {
-		entries[*done].flags = IB_COLLQ_ENDPOINT_PD;
-		err = collq_ioctl_lend(req->ctx, IB_COLLQ_ENDPOINT_CREATE, &entries[*done],
-				       sizeof(*entries), &loan);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
 static int create_endpoints(struct collq_request *req)
 {
 	struct collq_data *data = req->data;
@@ -209,7 +154,7 @@ static int create_endpoints(struct collq_request *req)
 		entry->max_send_sge = channel->max_send_sge;
 		entry->max_recv_sge = channel->max_recv_sge;
 	}
-	err = create_entries(req, entries, data->nr_channels, &done);
+	err = collq_data_endpoints(req, entries, data->nr_channels, &done);
 	for (i = 0; i < done; i++) {
 		data->channels[i].endpoint = entries[i].id;
 		memcpy(data->channels[i].address, entries[i].address,
@@ -658,13 +603,6 @@ void collq_data_settle(struct collq_data *data, bool stays)
 	data->old_scratch = NULL;
 }
 
-void collq_data_copy_own(const struct collq_data *data)
-{
-	if (data->own_bytes)
-		memcpy((char *)(uintptr_t)data->recv.address + data->own_offset,
-		       (const char *)data->send.address + data->own_offset, data->own_bytes);
-}
-
 void collq_data_bind(struct collq_data *data)
 {
 	data->bindings[COLLQ_BUFFER_SCRATCH].offset =
@@ -699,7 +637,7 @@ int collq_data_rebind(struct collq_request *req, const void *send, void *recv)
 	if (!in_place)
 		new_send.address = send;
 	err = check_buffers(send, recv, new_send.bytes, new_recv.bytes);
-	if (!err && !(is_within_mr(&new_send) && is_within_mr(&new_recv)))
+	if (!err && !(collq_buffer_fits(&new_send) && collq_buffer_fits(&new_recv)))
 		err = -EINVAL;
 	if (!err)
 		err = register_buffer(req, &new_send, false);

@@ -118,6 +118,12 @@ int collq_data_rebuild(struct collq_request *req);
 /* That is to stay; or else the ids are those from before again. */
 void collq_data_settle(struct collq_data *data, bool stays);
 
+/* Whether a buffer lies in its memory region, if it's said to be in one. */
+bool collq_buffer_fits(const struct collq_buffer *buffer);
+/* Message endpoints, where they have to be: 0 or -errno. @done is how many there are. */
+int collq_data_endpoints(struct collq_request *req, struct ib_collq_endpoint_create *entries,
+			 uint32_t nr, uint32_t *done);
+
 /* What the graph leaves to who starts it. */
 void collq_data_copy_own(const struct collq_data *data);
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <infiniband/verbs.h>
+
 #include "context.h"
 #include "ioctl.h"
 #include "log.h"
@@ -69,7 +71,7 @@ int collq_region_new_mr(struct collq_context *ctx, const struct ibv_mr *mr, cons
 	struct ib_collq_region_create create = {
 		.type = IB_COLLQ_REGION_MR,
 		.access = writable ? IB_COLLQ_ACCESS_WRITE : 0,
-		.address = (uintptr_t)address,
+		.address = (uintptr_t)address - (uintptr_t)mr->addr,
 		.length = bytes,
 	};
 	struct collq_region *region;

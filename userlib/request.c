@@ -153,6 +153,13 @@ static void take_back_run(struct collq_request *req)
 	atomic_fetch_sub(&req->sequence, 1);
 }
 
+/* What the graph leaves to do, once a run has been taken. Nobody else touches that. */
+static void copy_own(const struct collq_request *req)
+{
+	if (req->data)
+		collq_data_copy_own(req->data);
+}
+
 /* Whether a run may begin; one with nothing to do is at its end at once. */
 static int prepare_run(struct collq_request *req)
 {
@@ -164,12 +171,12 @@ static int prepare_run(struct collq_request *req)
 		return err;
 	if (run_of(req) != COLLQ_RUN_NONE)
 		return -EBUSY;
-	if (req->data)
-		collq_data_copy_own(req->data);
-	if (!req->queue_id)
+	if (!req->queue_id) {
+		copy_own(req);
 		set_run(req, COLLQ_RUN_ENDED);
-	else
+	} else {
 		begin_run(req);
+	}
 	return 0;
 }
 
@@ -197,6 +204,8 @@ int collq_start(struct collq_request *request, uint64_t deadline)
 	}
 	if (err)
 		take_back_run(request);
+	else
+		copy_own(request);
 	return err;
 }
 
@@ -314,6 +323,8 @@ int collq_start_wait(struct collq_request *request, uint64_t deadline)
 			break;
 		}
 	}
+	if (run.sequence)
+		copy_own(request);
 	if (!err && !run.status && run.flags & IB_COLLQ_SUBMIT_WAIT_QUIET)
 		return end_quietly(request);
 	if (err && !run.sequence) {

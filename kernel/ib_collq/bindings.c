@@ -70,23 +70,23 @@ int collq_bindings_bind(struct collq_bindings *bindings, u32 buffer,
 
 /*
  * As much of a part of a region as one entry can describe, of the list of a queue
- * pair whose protection domain is its own, or the context's if @own_pd is NULL.
+ * pair, or of no queue pair's if @ep is NULL.
  */
 static u32 collq_region_sge(const struct collq_region *region, u64 offset,
-			    u32 length, const struct ib_pd *own_pd,
+			    u32 length, const struct collq_endpoint *ep,
 			    struct ib_sge *sge)
 {
 	if (unlikely(region->mr))
 		return collq_region_mr_sge(region, offset, length, sge);
-	if (unlikely(own_pd))
+	if (unlikely(ep && collq_endpoint_is_apart(ep)))
 		return collq_mapping_piece(&region->map, offset, length,
-					   own_pd->local_dma_lkey, sge);
+					   ep->own_lkey, sge);
 	return collq_mapping_sge(&region->map, offset, length, sge);
 }
 
 /* Whether a list fits into so many entries of a queue pair's. */
 static bool collq_list_fits(const struct collq_list *list,
-			    const struct ib_pd *own_pd, u32 max)
+			    const struct collq_endpoint *ep, u32 max)
 {
 	const struct collq_binding *binding;
 	u32 i, left, done, nr = 0;
@@ -98,7 +98,7 @@ static bool collq_list_fits(const struct collq_list *list,
 		offset = binding->offset + list->sges[i].offset;
 		for (left = list->sges[i].length; left; left -= done) {
 			done = collq_region_sge(binding->region, offset, left,
-						own_pd, &sge);
+						ep, &sge);
 			offset += done;
 			if (++nr > max)
 				return false;
@@ -169,7 +169,7 @@ int collq_bindings_check(struct collq_bindings *bindings)
 		if (!collq_step_has_data(step))
 			continue;
 		list = collq_step_list(graph, step, bindings);
-		if (!collq_list_fits(&list, collq_step_endpoint(step)->pd,
+		if (!collq_list_fits(&list, collq_step_endpoint(step),
 				     collq_step_max_sges(step)))
 			return -EMSGSIZE;
 		cond_resched();
@@ -205,7 +205,7 @@ bool collq_bindings_put(struct collq_bindings *bindings)
 /**
  * collq_list_sges - a list as a queue pair wants it
  * @list: the list
- * @own_pd: the queue pair's protection domain, or NULL if it's the context's
+ * @ep: whose queue pair it is, or NULL if it's nobody's
  * @sges: filled in; as long as collq_bindings_check() has seen to
  *
  * What is contiguous becomes one entry; empty entries are left out, since to some
@@ -213,8 +213,8 @@ bool collq_bindings_put(struct collq_bindings *bindings)
  *
  * Return: the number of entries.
  */
-u32 collq_list_sges(const struct collq_list *list, const struct ib_pd *own_pd,
-		    struct ib_sge *sges)
+u32 collq_list_sges(const struct collq_list *list,
+		    const struct collq_endpoint *ep, struct ib_sge *sges)
 {
 	const struct collq_binding *binding;
 	struct ib_sge *last = NULL, next;
@@ -226,7 +226,7 @@ u32 collq_list_sges(const struct collq_list *list, const struct ib_pd *own_pd,
 		offset = binding->offset + list->sges[i].offset;
 		for (left = list->sges[i].length; left; left -= done) {
 			done = collq_region_sge(binding->region, offset, left,
-						own_pd, &next);
+						ep, &next);
 			offset += done;
 			if (last && last->lkey == next.lkey &&
 			    last->addr + last->length == next.addr) {

@@ -7,9 +7,9 @@
 
 #include <rdma/ib_collq.h>
 
+struct collq_endpoint;
 struct collq_graph;
 struct collq_region;
-struct ib_pd;
 struct ib_sge;
 struct work_struct;
 
@@ -57,8 +57,8 @@ int collq_bindings_bind(struct collq_bindings *bindings, u32 buffer,
 			struct collq_region *region, u64 offset);
 int collq_bindings_check(struct collq_bindings *bindings);
 bool collq_bindings_put(struct collq_bindings *bindings);
-u32 collq_list_sges(const struct collq_list *list, const struct ib_pd *own_pd,
-		    struct ib_sge *sges);
+u32 collq_list_sges(const struct collq_list *list,
+		    const struct collq_endpoint *ep, struct ib_sge *sges);
 
 static inline void collq_bindings_get(struct collq_bindings *bindings)
 {

@@ -9,20 +9,17 @@
 #include <linux/wait_bit.h>
 
 #include <rdma/ib_verbs.h>
-#ifdef COLLQ_HAVE_UVERBS_EXTENSION
-#include <rdma/uverbs_extension.h>
-#include <rdma/uverbs_types.h>
-#endif
 
 #include "borrow.h"
 #include "context.h"
 
-static void collq_borrow(struct collq_context *ctx)
+/* One more thing is borrowed, by any of the context's objects; and one less. */
+void collq_borrow(struct collq_context *ctx)
 {
 	atomic_inc(&ctx->borrowed);
 }
 
-static void collq_give_back(struct collq_context *ctx)
+void collq_give_back(struct collq_context *ctx)
 {
 	if (atomic_dec_and_test(&ctx->borrowed))
 		wake_up_var(&ctx->borrowed);
@@ -41,28 +38,11 @@ void collq_return_pd(struct collq_context *ctx, struct ib_pd **pd)
 	atomic_dec(&(*pd)->usecnt);
 	/* Pairs with who waits for it to be gone, and deallocates it. */
 	smp_store_release(pd, NULL);
+	/* Whether somebody waits must not be asked before that is seen. */
+	smp_mb();
 	wake_up_var(pd);
 	collq_give_back(ctx);
 }
-
-#ifdef COLLQ_HAVE_UVERBS_EXTENSION
-/* Until it's returned it can't be deregistered or changed: the region, or an ERR_PTR. */
-struct ib_mr *collq_borrow_mr(struct collq_context *ctx, struct ib_uobject *mr)
-{
-	int err = uverbs_mr_use(mr);
-
-	if (err)
-		return ERR_PTR(err);
-	collq_borrow(ctx);
-	return mr->object;
-}
-
-void collq_return_mr(struct collq_context *ctx, struct ib_uobject *mr)
-{
-	uverbs_mr_unuse(mr);
-	collq_give_back(ctx);
-}
-#endif
 
 /*
  * All that the context's objects have borrowed is returned, or will be: they have been

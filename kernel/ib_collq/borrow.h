@@ -36,6 +36,8 @@ static inline void collq_return_mr(struct collq_context *ctx,
 }
 #endif
 
+void collq_borrow(struct collq_context *ctx);
+void collq_give_back(struct collq_context *ctx);
 void collq_borrow_pd(struct collq_context *ctx, struct ib_pd *pd);
 void collq_return_pd(struct collq_context *ctx, struct ib_pd **pd);
 void collq_wait_returned(struct collq_context *ctx);

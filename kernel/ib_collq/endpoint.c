@@ -50,6 +50,7 @@ static void collq_endpoint_drop_pd(struct collq_endpoint *ep)
 		return;
 	}
 	ib_dealloc_pd(ep->pd);
+	ep->pd = NULL;
 	collq_uncharge(&ep->pd_charge, ep->verbs->pd->device,
 		       COLLQ_CHARGE_OBJECT);
 }
@@ -106,12 +107,16 @@ static void collq_endpoint_destroy(struct collq_object *obj)
 		collq_endpoint_teardown(ep);
 }
 
-/* It's destroyed: waits until the process' protection domain is free of it. Sleeps. */
+/*
+ * It's destroyed: waits until the process' protection domain is free of it. Sleeps, but
+ * not if the process is killed: who closes its file waits again.
+ */
 void collq_endpoint_wait_returned(struct collq_endpoint *ep)
 {
+	if (!collq_endpoint_borrows(ep))
+		return;
 	/* Pairs with collq_return_pd(). */
-	if (collq_endpoint_borrows(ep))
-		wait_var_event(&ep->pd, !smp_load_acquire(&ep->pd));
+	wait_var_event_killable(&ep->pd, !smp_load_acquire(&ep->pd));
 }
 
 static void collq_endpoint_free_queues(struct collq_endpoint *ep)
@@ -288,6 +293,7 @@ static int collq_endpoint_alloc_pd(struct collq_endpoint *ep,
 		return PTR_ERR(pd);
 	}
 	ep->pd = pd;
+	ep->own_lkey = pd->local_dma_lkey;
 	return 0;
 }
 

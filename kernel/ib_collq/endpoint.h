@@ -130,6 +130,7 @@ struct collq_endpoint {
 	struct collq_verbs *verbs;
 	struct collq_charge charge;
 	struct ib_pd *pd;
+	u32 own_lkey;
 	struct collq_charge pd_charge;
 	struct collq_cq *cq;
 	u32 cq_depth;
@@ -259,6 +260,12 @@ void collq_endpoint_pass_on(struct collq_endpoint *ep);
 static inline bool collq_endpoint_borrows(const struct collq_endpoint *ep)
 {
 	return ep->attr.flags & IB_COLLQ_ENDPOINT_PD;
+}
+
+/* In a protection domain of its own, where @own_lkey is all that counts. */
+static inline bool collq_endpoint_is_apart(const struct collq_endpoint *ep)
+{
+	return ep->attr.flags & IB_COLLQ_ENDPOINT_ZONES;
 }
 
 /* Where its queue pair is, and so which keys count there. */

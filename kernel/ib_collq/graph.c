@@ -146,7 +146,7 @@ static void collq_graph_add_carrier(struct collq_graph *graph,
 	struct collq_endpoint *ep = collq_step_endpoint(step);
 
 	graph->carriers[graph->nr_carriers++] = ep;
-	if (ep->attr.flags & IB_COLLQ_ENDPOINT_ZONES)
+	if (collq_endpoint_is_apart(ep))
 		graph->writes_apart = true;
 }
 
@@ -274,7 +274,10 @@ static bool collq_graph_busy(struct collq_object *obj)
 	return busy;
 }
 
-/* Nothing runs it; it lets go of what it names. */
+/*
+ * Nothing runs it, so what it names may be destroyed. But who is about to submit it may
+ * still look, and so the references stay.
+ */
 static void collq_graph_destroy(struct collq_object *obj)
 {
 	struct collq_graph *graph = collq_graph_of(obj);
@@ -292,7 +295,7 @@ static void collq_graph_destroy(struct collq_object *obj)
 		struct collq_object *named = collq_step_object(&graph->steps[i]);
 
 		if (named)
-			collq_object_unname(named);
+			atomic_dec(&named->users);
 	}
 }
 
@@ -309,7 +312,14 @@ static void collq_graph_free_arrays(struct collq_graph *graph)
 static void collq_graph_free(struct collq_object *obj)
 {
 	struct collq_graph *graph = collq_graph_of(obj);
+	u32 i;
 
+	for (i = 0; i < graph->nr_tasks; i++) {
+		struct collq_object *named = collq_step_object(&graph->steps[i]);
+
+		if (named)
+			collq_object_put(named);
+	}
 	collq_graph_free_arrays(graph);
 	kvfree(graph->sges);
 	kvfree(graph->tasks);

@@ -144,9 +144,14 @@ void collq_linger_cut(struct collq_endpoint *ep)
 	collq_linger_set(ep, 0);
 }
 
-/* Whether it was healthy, so that its last message can get through. */
+/*
+ * Whether it was healthy, so that its last message can get through. Where somebody waits
+ * there has to be one.
+ */
 static bool collq_linger_possible(const struct collq_endpoint *ep)
 {
+	if (collq_endpoint_borrows(ep) && !collq_endpoint_in_flight(ep))
+		return false;
 	return ep->connected && (ep->state == IB_COLLQ_ENDPOINT_CONNECTED ||
 				 ep->state == IB_COLLQ_ENDPOINT_PEER_CLOSED);
 }

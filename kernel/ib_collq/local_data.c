@@ -187,10 +187,11 @@ static void collq_local_sent(struct collq_endpoint *ep, bool arrived, int error)
 		collq_local_release_send(ep);
 		if (ep->sends_counter)
 			collq_counter_raise(ep->sends_counter, 1);
-		if (ep->state == IB_COLLQ_ENDPOINT_PEER_CLOSED)
-			collq_endpoint_end_sends_counter(ep);
 		collq_endpoint_pass_on(ep);
 	}
+	/* That had to wait for this one. */
+	if (ep->state == IB_COLLQ_ENDPOINT_PEER_CLOSED)
+		collq_endpoint_end_sends_counter(ep);
 	spin_unlock(&ep->lock);
 }
 

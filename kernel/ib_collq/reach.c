@@ -56,7 +56,6 @@ void collq_reach_find(struct collq_graph *graph)
 bool collq_reach_allows(const struct collq_reach *reach,
 			const struct collq_region *region)
 {
-	const struct ib_pd *pd = region->mr ? region->mr->pd : NULL;
-
-	return !reach->used || (!reach->mixed && reach->pd == pd);
+	return !reach->used ||
+	       (!reach->mixed && reach->pd == region->mr_pd);
 }

@@ -165,9 +165,8 @@ static int collq_region_check(const struct ib_collq_region_create *attr)
 static bool collq_region_fits(const struct ib_collq_region_create *attr,
 			      const struct ib_mr *mr)
 {
-	return mr->type == IB_MR_TYPE_USER && attr->address >= mr->iova &&
-	       attr->length <= mr->length &&
-	       attr->address - mr->iova <= mr->length - attr->length;
+	return mr->type == IB_MR_TYPE_USER && attr->length <= mr->length &&
+	       attr->address <= mr->length - attr->length;
 }
 
 /* Keeps what the process has registered. */
@@ -183,6 +182,7 @@ static int collq_region_borrow(struct collq_region *region,
 		return -EINVAL;
 	}
 	region->mr_uobject = uobject;
+	region->mr_pd = mr->pd;
 	region->mr = mr;
 	/* The device isn't gone for us before it's returned. */
 	region->map.verbs = region->obj.ctx->verbs;
@@ -245,8 +245,10 @@ struct collq_region *collq_region_create(struct collq_context *ctx,
 	err = collq_region_check(attr);
 	if (err)
 		return ERR_PTR(err);
-	if (!mr != (attr->type != IB_COLLQ_REGION_MR))
-		return ERR_PTR(mr ? -EINVAL : -EOPNOTSUPP);
+	if (mr && attr->type != IB_COLLQ_REGION_MR)
+		return ERR_PTR(-EINVAL);
+	if (!mr && attr->type == IB_COLLQ_REGION_MR)
+		return ERR_PTR(-EOPNOTSUPP);
 	region = kzalloc(sizeof(*region), GFP_KERNEL_ACCOUNT);
 	if (!region)
 		return ERR_PTR(-ENOMEM);

@@ -22,6 +22,7 @@
  * @mr: the process' own memory region that it's a part of, borrowed; or NULL, and only
  *	then is there more in @pin, @map and @notifier than @map.verbs
  * @mr_uobject: what that is known by
+ * @mr_pd: its protection domain
  * @start: where the first page was in the address space
  * @pin: the pages
  * @map: how the device sees them
@@ -40,6 +41,7 @@ struct collq_region {
 	struct ib_collq_region_create attr;
 	struct ib_mr *mr;
 	struct ib_uobject *mr_uobject;
+	const struct ib_pd *mr_pd;
 	unsigned long start;
 	struct collq_pin pin;
 	struct collq_mapping map;
@@ -71,7 +73,7 @@ void collq_region_info(struct collq_region *region,
 static inline u32 collq_region_mr_sge(const struct collq_region *region,
 				      u64 offset, u32 length, struct ib_sge *sge)
 {
-	sge->addr = region->attr.address + offset;
+	sge->addr = region->mr->iova + region->attr.address + offset;
 	sge->length = length;
 	sge->lkey = region->mr->lkey;
 	return length;

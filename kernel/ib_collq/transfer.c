@@ -135,7 +135,7 @@ static int collq_endpoint_start(struct collq_endpoint *ep,
 		return collq_endpoint_park(&ep->send_waiters, queue);
 	if (unlikely(list->nr)) {
 		wr->sg_list = ep->sge_list;
-		wr->num_sge = collq_list_sges(list, ep->pd, ep->sge_list);
+		wr->num_sge = collq_list_sges(list, ep, ep->sge_list);
 	}
 	ret = collq_endpoint_post(ep, wr, list->nr ||
 				  collq_endpoint_wants_completion(ep),
@@ -245,6 +245,7 @@ static void collq_endpoint_release_recv(struct collq_endpoint *ep)
 {
 	struct collq_bindings *bindings = ep->recvs[ep->recv_oldest].bindings;
 
+	ep->recvs[ep->recv_oldest].bindings = NULL;
 	ep->recvs_posted--;
 	ep->recv_oldest = (ep->recv_oldest + 1) % ep->recv_depth;
 	if (bindings) {
@@ -294,8 +295,9 @@ void collq_endpoint_release_buffers(struct collq_endpoint *ep)
  */
 static int collq_endpoint_deaf(const struct collq_endpoint *ep)
 {
+	/* It may have closed before this side was connected, or is connected. */
 	if (ep->state == IB_COLLQ_ENDPOINT_PEER_CLOSED &&
-	    READ_ONCE(ep->connected) && ep->recvs_posted < ep->recv_depth)
+	    ep->peer_address.version && ep->recvs_posted < ep->recv_depth)
 		return 0;
 	return collq_endpoint_unusable(ep);
 }
@@ -325,7 +327,7 @@ int collq_endpoint_recv(struct collq_endpoint *ep, struct collq_queue *queue,
 	}
 	if (list->nr) {
 		wr.sg_list = ep->sge_list;
-		wr.num_sge = collq_list_sges(list, ep->pd, ep->sge_list);
+		wr.num_sge = collq_list_sges(list, ep, ep->sge_list);
 	}
 	ret = ib_post_recv(ep->qp, &wr, NULL);
 	if (ret) {

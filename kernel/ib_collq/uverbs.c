@@ -127,10 +127,12 @@ static int collq_uverbs_take_away(struct collq_object *obj,
 	mutex_lock(&ctx->mutex);
 	err = collq_object_destroy(obj);
 	mutex_unlock(&ctx->mutex);
+	/* It went with the device, or by its id. */
+	if (err == -ENOENT)
+		err = 0;
 	if (!err && obj->ops->type == IB_COLLQ_OBJECT_ENDPOINT)
 		collq_endpoint_wait_returned(collq_endpoint_of(obj));
-	/* It went with the device. */
-	return err == -ENOENT ? 0 : err;
+	return err;
 }
 
 static int collq_uverbs_free(struct ib_uobject *uobject,
@@ -256,7 +258,6 @@ static const struct file_operations collq_uring_fops = {
 	.release = uverbs_uobject_fd_release,
 	.mmap = collq_uring_mmap,
 	.poll = collq_uring_poll,
-	.llseek = no_llseek,
 };
 
 #define COLLQ_ATTR_CONTEXT()						\
@@ -296,17 +297,18 @@ COLLQ_UVERBS_COMMAND(QUEUE_WAIT);
 COLLQ_UVERBS_COMMAND(QUEUE_SUBMIT_WAIT);
 COLLQ_UVERBS_COMMAND(QUEUE_CANCEL);
 
-/* An object that is made by a command, and destroyed like any other. */
-#define COLLQ_UVERBS_OBJECT(_name, _command, ...)			\
+#define COLLQ_UVERBS_CREATE(_name, _command)				\
 static int UVERBS_HANDLER(IB_COLLQ_METHOD_##_name##_CREATE)(		\
 	struct uverbs_attr_bundle *attrs)				\
 {									\
 	return collq_uverbs_create(attrs, _command);			\
-}									\
-DECLARE_UVERBS_NAMED_METHOD(IB_COLLQ_METHOD_##_name##_CREATE,		\
+}
+
+#define COLLQ_ATTR_NEW(_name)						\
 	UVERBS_ATTR_IDR(IB_COLLQ_ATTR_HANDLE, IB_COLLQ_UOBJECT_##_name,	\
-			UVERBS_ACCESS_NEW, UA_MANDATORY),		\
-	COLLQ_ATTR_CONTEXT(), COLLQ_ATTR_ARGUMENT(), ##__VA_ARGS__);	\
+			UVERBS_ACCESS_NEW, UA_MANDATORY)
+
+#define COLLQ_UVERBS_TYPE(_name)					\
 DECLARE_UVERBS_NAMED_METHOD_DESTROY(IB_COLLQ_METHOD_##_name##_DESTROY,	\
 	UVERBS_ATTR_IDR(IB_COLLQ_ATTR_HANDLE, IB_COLLQ_UOBJECT_##_name,	\
 			UVERBS_ACCESS_DESTROY, UA_MANDATORY));		\
@@ -315,12 +317,30 @@ DECLARE_UVERBS_NAMED_OBJECT(IB_COLLQ_UOBJECT_##_name,			\
 	&UVERBS_METHOD(IB_COLLQ_METHOD_##_name##_CREATE),		\
 	&UVERBS_METHOD(IB_COLLQ_METHOD_##_name##_DESTROY))
 
-COLLQ_UVERBS_OBJECT(REGION, IB_COLLQ_REGION_CREATE,
-		    UVERBS_ATTR_IDR(IB_COLLQ_ATTR_MR, UVERBS_OBJECT_MR,
-				    UVERBS_ACCESS_READ, UA_OPTIONAL));
-COLLQ_UVERBS_OBJECT(ENDPOINT, IB_COLLQ_ENDPOINT_CREATE,
-		    UVERBS_ATTR_IDR(IB_COLLQ_ATTR_PD, UVERBS_OBJECT_PD,
-				    UVERBS_ACCESS_READ, UA_OPTIONAL));
+/* An object that is made by a command, and destroyed like any other. */
+#define COLLQ_UVERBS_OBJECT(_name, _command)				\
+COLLQ_UVERBS_CREATE(_name, _command);					\
+DECLARE_UVERBS_NAMED_METHOD(IB_COLLQ_METHOD_##_name##_CREATE,		\
+	COLLQ_ATTR_NEW(_name), COLLQ_ATTR_CONTEXT(), COLLQ_ATTR_ARGUMENT()); \
+COLLQ_UVERBS_TYPE(_name)
+
+/* The two that may use what the caller has registered. */
+COLLQ_UVERBS_CREATE(REGION, IB_COLLQ_REGION_CREATE);
+DECLARE_UVERBS_NAMED_METHOD(IB_COLLQ_METHOD_REGION_CREATE,
+			    COLLQ_ATTR_NEW(REGION), COLLQ_ATTR_CONTEXT(),
+			    COLLQ_ATTR_ARGUMENT(),
+			    UVERBS_ATTR_IDR(IB_COLLQ_ATTR_MR, UVERBS_OBJECT_MR,
+					    UVERBS_ACCESS_READ, UA_OPTIONAL));
+COLLQ_UVERBS_TYPE(REGION);
+
+COLLQ_UVERBS_CREATE(ENDPOINT, IB_COLLQ_ENDPOINT_CREATE);
+DECLARE_UVERBS_NAMED_METHOD(IB_COLLQ_METHOD_ENDPOINT_CREATE,
+			    COLLQ_ATTR_NEW(ENDPOINT), COLLQ_ATTR_CONTEXT(),
+			    COLLQ_ATTR_ARGUMENT(),
+			    UVERBS_ATTR_IDR(IB_COLLQ_ATTR_PD, UVERBS_OBJECT_PD,
+					    UVERBS_ACCESS_READ, UA_OPTIONAL));
+COLLQ_UVERBS_TYPE(ENDPOINT);
+
 COLLQ_UVERBS_OBJECT(COUNTER, IB_COLLQ_COUNTER_CREATE);
 COLLQ_UVERBS_OBJECT(GRAPH, IB_COLLQ_GRAPH_CREATE);
 COLLQ_UVERBS_OBJECT(QUEUE, IB_COLLQ_QUEUE_CREATE);

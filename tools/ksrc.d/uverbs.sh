@@ -15,7 +15,7 @@
 # Uses $cache, $tree, $source_piece, fetch, make_source, say and die.
 # shellcheck disable=SC2154
 
-uverbs_patches=$tree/kernel/uverbs/6.1
+uverbs_patches=$tree/kernel/uverbs
 
 # uverbs VERSION: print the folder of the piece, for the kernel of that release.
 uverbs() {

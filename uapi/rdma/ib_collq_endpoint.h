@@ -67,7 +67,10 @@
  * endpoint is in a protection domain of the caller's, so that it can send from and receive
  * into the caller's memory regions, see IB_COLLQ_REGION_MR, and from nothing else. The
  * protection domain can't be deallocated before that. When it's destroyed, it stays only
- * until its last message has arrived, or won't, and doesn't answer retransmissions.
+ * until its last message has arrived, or won't, and doesn't answer retransmissions. As
+ * any endpoint it takes zero-length RDMA WRITEs, and so the peer can write to memory
+ * regions of that protection domain that have remote write access, if it knows their keys:
+ * where that's not wanted, keep them in another one.
  */
 struct ib_collq_endpoint_create {
 	__u32 kind;

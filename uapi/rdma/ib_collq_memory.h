@@ -24,8 +24,7 @@
  * @flags: must be 0
  * @type: IB_COLLQ_REGION_*
  * @access: IB_COLLQ_ACCESS_* bits
- * @address: start of the memory; offset into a dma-buf; where it begins in a memory
- *	region as that counts, from its iova on
+ * @address: start of the memory; offset into a dma-buf or a memory region
  * @length: bytes
  * @fd: the dma-buf, else 0
  * @id: out: the region
@@ -50,7 +49,7 @@
  * protection domain (IB_COLLQ_ENDPOINT_PD), and on no others; COPY, CALC, WRITE and
  * landing zones can't use it. IB_COLLQ_ACCESS_WRITE is the caller's word that the memory
  * region has local write access: if it doesn't, the connection fails. -EINVAL if the
- * part isn't in it, or it's no memory of a process'.
+ * part isn't in it, or it's device memory.
  */
 struct ib_collq_region_create {
 	__u32 size;
@@ -91,8 +90,8 @@ struct ib_collq_region_create {
  * -EINVAL if the endpoint has no IB_COLLQ_ENDPOINT_ZONES, or the zone doesn't lie
  * within the region; -EACCES if the region can't be written to, -ESTALE if its memory
  * is gone; -EOPNOTSUPP for IB_COLLQ_REGION_MR, and if @region is 0, which stands for
- * memory of the module: a region does the same; -ENOSPC beyond max_zones; -ENETDOWN if the device has no port
- * with an address now.
+ * memory of the module: a region does the same; -ENOSPC beyond max_zones; -ENETDOWN if
+ * the device has no port with an address now.
  */
 struct ib_collq_zone_offer {
 	__u32 size;

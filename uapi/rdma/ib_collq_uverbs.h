@@ -32,6 +32,7 @@
  * an attribute of the method that makes it. As long as it lives they can't be destroyed or
  * changed (-EBUSY). The DESTROY of such an endpoint waits until its last message has
  * arrived, as long at most as a dead peer is tried; so does closing the descriptor.
+ * OBJECT_DESTROY doesn't.
  *
  * A ring is a file descriptor of its own: it can be polled, and mapped at offset 0.
  * Closing it destroys the ring, or if a queue names it leaves that to the context; who
