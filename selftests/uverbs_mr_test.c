@@ -19,6 +19,7 @@
 
 #include "all_uverbs.h"
 #include "collq_memory.h"
+#include "fail_nth.h"
 #include "verbs.h"
 
 #define CANARY		0xc5
@@ -371,6 +372,67 @@ TEST_F(mr, destroyed_without_a_peer)
 	EXPECT_EQ(0, ibv_dealloc_pd(a->pd) ? ibv_dereg_mr(a->mr) : -1);
 	EXPECT_EQ(0, ibv_dealloc_pd(a->pd));
 	EXPECT_GT(30000000000ULL, raw_now() - before);
+}
+
+/* One more of either, which is gone again when this returns. */
+static int try_region(struct mr_side *side)
+{
+	int region = region_of_mr(side->raw.fd, side->mr, side->area, AREA);
+
+	return region < 0 ? region : raw_destroy(side->raw.fd, region);
+}
+
+static int try_endpoint(struct mr_side *side)
+{
+	struct ib_collq_endpoint_create attr = message_attr(&side->raw);
+	int endpoint = endpoint_in_pd(side->raw.fd, side->pd, &attr);
+
+	return endpoint < 0 ? endpoint : raw_destroy(side->raw.fd, endpoint);
+}
+
+/* One allocation after the other fails: how many did, or what went wrong. */
+static int sweep(struct mr_side *side, int (*try)(struct mr_side *side))
+{
+	bool failed;
+	int n, err;
+
+	for (n = 1; n < 1000; n++) {
+		if (!fail_nth_arm(n))
+			return -EIO;
+		err = try(side);
+		failed = fail_nth_disarm();
+		if (err && !failed)
+			return err;
+		/* It works when nothing fails. */
+		err = try(side);
+		if (err)
+			return err;
+		if (!failed)
+			return n - 1;
+	}
+	return -ELOOP;
+}
+
+/* Whatever fails, all that was borrowed is returned. */
+TEST_F_TIMEOUT(mr, allocations_that_fail, 300)
+{
+	const char *why = fail_nth_prepare();
+	struct mr_side *a = &self->a;
+	int regions, endpoints;
+
+	if (why)
+		SKIP(return, "%s", why);
+	regions = sweep(a, try_region);
+	endpoints = sweep(a, try_endpoint);
+	TH_LOG("%d points of a region, %d of an endpoint", regions, endpoints);
+	EXPECT_LT(3, regions);
+	EXPECT_LT(10, endpoints);
+	EXPECT_EQ(0, raw_destroy(a->raw.fd, a->region));
+	EXPECT_EQ(0, raw_destroy(a->raw.fd, a->sends));
+	EXPECT_EQ(0, raw_destroy(a->raw.fd, a->messages));
+	EXPECT_EQ(0, raw_destroy(a->raw.fd, a->endpoint));
+	EXPECT_EQ(0, ibv_dereg_mr(a->mr));
+	EXPECT_EQ(0, ibv_dealloc_pd(a->pd));
 }
 
 /* Ends of the process with everything alive, and data under way. */

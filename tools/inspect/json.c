@@ -110,7 +110,7 @@ static json_t *json_endpoint(const struct endpoint *endpoint)
 {
 	const struct ib_collq_endpoint_info *info = &endpoint->info;
 
-	return json_pack("{s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}",
+	return json_pack("{s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o}",
 		"id", number(info->create.id),
 		"peer", number(info->create.peer),
 		"beside", number_unless(info->create.signal_endpoint, 0),
@@ -120,6 +120,9 @@ static json_t *json_endpoint(const struct endpoint *endpoint)
 		"sends_done", number(info->sends_done),
 		"messages", number(info->messages),
 		"dropped", number(info->dropped),
+		"local", (int)info->is_local,
+		"local_sends", number(info->local_sends),
+		"local_messages", number(info->local_messages),
 		"leads_to", json_peer(endpoint));
 }
 
@@ -136,8 +139,9 @@ static json_t *json_region(const struct region *region)
 {
 	const struct ib_collq_region_info *info = &region->info;
 
-	return json_pack("{s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o}",
+	return json_pack("{s:o, s:b, s:o, s:o, s:b, s:b, s:o, s:o, s:o}",
 		"id", number(info->create.id),
+		"mr", info->create.type == IB_COLLQ_REGION_MR,
 		"address", number(info->create.address),
 		"length", number(info->create.length),
 		"writable", !!(info->create.access & IB_COLLQ_ACCESS_WRITE),

@@ -136,6 +136,9 @@ static void print_endpoint(const struct endpoint *endpoint)
 	       (uint64_t)info->sends_done);
 	printf(" messages %" PRIu64 " dropped %" PRIu64, (uint64_t)info->messages,
 	       (uint64_t)info->dropped);
+	if (info->is_local)
+		printf("  local: sends %" PRIu64 " messages %" PRIu64,
+		       (uint64_t)info->local_sends, (uint64_t)info->local_messages);
 	if (endpoint->peer) {
 		printf("  peer %s context %u endpoint %u",
 		       endpoint->peer->context->device->name,
@@ -151,8 +154,9 @@ static void print_region(const struct region *region)
 {
 	const struct ib_collq_region_info *info = &region->info;
 
-	printf("  region %u of %" PRIu64 " bytes at 0x%" PRIx64 " %s%s  pinned %" PRIu64
+	printf("  region %u of %" PRIu64 " bytes %s 0x%" PRIx64 " %s%s  pinned %" PRIu64
 	       " KiB registrations %u uses %u\n", info->create.id, (uint64_t)info->create.length,
+	       info->create.type == IB_COLLQ_REGION_MR ? "of an MR from" : "at",
 	       (uint64_t)info->create.address,
 	       info->create.access & IB_COLLQ_ACCESS_WRITE ? "writable" : "read-only",
 	       info->stale ? " stale" : "", snapshot_pinned(region) / 1024, info->registrations,

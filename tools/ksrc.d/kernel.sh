@@ -15,7 +15,11 @@
 # The objects are not kept: ccache has them, so that an interrupted build goes on
 # where it was, and one after a change of configuration compiles what changed.
 #
-# Uses $cache, $tree, $pieces (the folder of this file), fetch, say and die.
+# Their ib_uverbs is that of kernel/uverbs, so that the checks are its and uverbs.c's,
+# too.
+#
+# Uses $cache, $tree, $pieces (the folder of this file), patched_source, fetch, say and
+# die.
 # shellcheck disable=SC2154
 
 # flavour_exists NAME: a kernel has a file of its own beside base.config.
@@ -38,7 +42,7 @@ kernel_name() {
 kernel() {
 	local flavour=$1 source name dir
 
-	source=$(fetch "$source_piece" make_source)
+	source=$(patched_source)
 	name=$(kernel_name "$flavour" "$source")
 	[ -d "$cache/$name" ] ||
 		find "$cache" -maxdepth 1 -name "kernel-$flavour-*" -mtime +10 -exec rm -rf {} +

@@ -17,6 +17,39 @@
 
 uverbs_patches=$tree/kernel/uverbs
 
+# patched_source: print the folder of 6.1's source with the patches: symbolic links to
+# what they leave alone.
+patched_source() {
+	local source sum
+
+	source=$(fetch "$source_piece" make_source)
+	sum=$({ cat "$uverbs_patches"/*.patch; sed -n '/^SUBLEVEL/p' "$source/Makefile"
+		echo "$source"; } | sha256sum)
+	fetch "source-uverbs-${sum:0:12}" make_patched_source "$source"
+}
+
+# make_patched_source SOURCE: in the current folder, as ./out; see fetch.
+make_patched_source() {
+	local source=$1 file
+
+	cp -as "$source/." out/
+	sed -n 's,^--- a/,,p' "$uverbs_patches"/*.patch | sort -u | while read -r file; do
+		# One patch may change what another one adds.
+		[ ! -e "$source/$file" ] || cp --remove-destination "$source/$file" "out/$file"
+	done
+	uverbs_patch out
+}
+
+# uverbs_patch FOLDER: patch the source that is there.
+uverbs_patch() {
+	local patch
+
+	for patch in "$uverbs_patches"/*.patch; do
+		(cd "$1" && git apply --whitespace=nowarn "$patch") ||
+			{ say "${patch##*/} doesn't fit the source"; return 1; }
+	done
+}
+
 # uverbs VERSION: print the folder of the piece, for the kernel of that release.
 uverbs() {
 	local version=$1 source sum
@@ -36,10 +69,7 @@ make_uverbs() {
 	mkdir -p "$core" tree/include
 	cp "$source"/drivers/infiniband/core/*.[ch] "$source/drivers/infiniband/core/Makefile" "$core/"
 	cp -r "$source/include/rdma" tree/include/
-	for patch in "$uverbs_patches"/*.patch; do
-		(cd tree && git apply --whitespace=nowarn "$patch") ||
-			{ say "${patch##*/} doesn't fit the source"; return 1; }
-	done
+	uverbs_patch tree || return 1
 	# Of all modules that live there, this one.
 	{
 		echo 'obj-m := ib_uverbs.o'
