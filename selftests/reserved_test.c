@@ -515,7 +515,7 @@ FIXTURE_VARIANT_ADD(member, graph_create_last_flag) {
 };
 
 FIXTURE_VARIANT_ADD(member, endpoint_create_flags) {
-	IB_COLLQ_ENDPOINT_CREATE, AT(endpoint_create, flags), 4, -EOPNOTSUPP,
+	IB_COLLQ_ENDPOINT_CREATE, AT(endpoint_create, flags), 8, -EOPNOTSUPP,
 };
 
 FIXTURE_VARIANT_ADD(member, endpoint_create_last_flag) {
@@ -579,7 +579,7 @@ FIXTURE_VARIANT_ADD(member, region_create_type_dmabuf) {
 };
 
 FIXTURE_VARIANT_ADD(member, region_create_type_unknown) {
-	IB_COLLQ_REGION_CREATE, AT(region_create, type), 3, -EINVAL,
+	IB_COLLQ_REGION_CREATE, AT(region_create, type), 4, -EINVAL,
 };
 
 FIXTURE_VARIANT_ADD(member, region_create_access) {
