@@ -133,7 +133,7 @@ static void collq_endpoint_free(struct collq_object *obj)
 
 	if (ep->signal)
 		collq_object_put(&ep->signal->obj);
-	xa_destroy(&ep->aborts);
+	/* Nothing is left in @aborts: the queues that were have named the endpoint. */
 	kvfree(ep->slots);
 	collq_endpoint_free_queues(ep);
 	/* A local peer may be about to look at it. */

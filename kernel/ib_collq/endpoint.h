@@ -55,7 +55,9 @@ struct collq_send {
  *	message endpoint is destroyed, referenced until it is freed
  * @verbs: what the queue pair was made from; referenced as long as it exists
  * @charge: what the queue pair is charged
- * @pd: a protection domain of its own, if it may have landing zones; else NULL
+ * @pd: a protection domain of its own, if it may have landing zones, or the process'
+ *	that it borrows; NULL if it needs none, or is gone
+ * @own_lkey: the key for everything in one of its own
  * @pd_charge: what that is charged
  * @cq: completion queue of both directions
  * @cq_depth: entries of @cq that are this endpoint's

@@ -33,8 +33,7 @@ struct collq_object_ops {
  * @refs: one for the table of ids, one for each holder of a pointer. Keeps the
  *	memory
  * @users: other objects that name this one. They are added and dropped with
- *	ctx->mutex held, or dropped when a graph is freed; it can't be destroyed
- *	while there are any
+ *	ctx->mutex held; it can't be destroyed while there are any
  */
 struct collq_object {
 	struct collq_context *ctx;

@@ -138,6 +138,7 @@ static int collq_endpoint_start(struct collq_endpoint *ep,
 		wr->num_sge = collq_list_sges(list, ep, ep->sge_list);
 	}
 	ret = collq_endpoint_post(ep, wr, list->nr ||
+				  collq_endpoint_borrows(ep) ||
 				  collq_endpoint_wants_completion(ep),
 				  ep->sends_counter, list->bindings);
 	if (!ret)

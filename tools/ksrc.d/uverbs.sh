@@ -40,14 +40,17 @@ make_patched_source() {
 	uverbs_patch out
 }
 
-# uverbs_patch FOLDER: patch the source that is there.
+# uverbs_patch FOLDER: patch the source that is there.  git has to take it for the top
+# of something of its own: in the middle of something else it does nothing.
 uverbs_patch() {
 	local patch
 
+	git init -q "$1"
 	for patch in "$uverbs_patches"/*.patch; do
-		(cd "$1" && git apply --whitespace=nowarn "$patch") ||
+		git -C "$1" apply --whitespace=nowarn "$patch" ||
 			{ say "${patch##*/} doesn't fit the source"; return 1; }
 	done
+	rm -rf "$1/.git"
 }
 
 # uverbs VERSION: print the folder of the piece, for the kernel of that release.
