@@ -576,6 +576,37 @@ TEST(memory_runs_out_anywhere)
 	}
 }
 
+/* How many nodes copy, of a graph for these; and what is for the rank itself. */
+static uint32_t count_copies(const struct collq_alltoall *what, uint64_t *own_bytes)
+{
+	struct collq_graph_node_info info = { .size = sizeof(info) };
+	struct collq_needs needs = { .size = sizeof(needs) };
+	struct collq_graph *graph;
+	uint32_t i, nr = 0;
+
+	if (collq_graph_new(&graph))
+		return -1U;
+	if (collq_alltoall_graph(graph, what, &needs))
+		nr = -1U;
+	for (i = 0; i < collq_graph_nr_nodes(graph); i++)
+		nr += !collq_graph_node(graph, (int)i, &info) && info.opcode == IB_COLLQ_TASK_COPY;
+	collq_graph_free(graph);
+	*own_bytes = needs.own_bytes;
+	return nr;
+}
+
+TEST(own_block_is_left_alone)
+{
+	struct collq_alltoall what = alltoall(5, COLLQ_ALLTOALL_PAIRWISE, COLLQ_PACKING_SG);
+	uint64_t own_bytes;
+
+	EXPECT_EQ(1, count_copies(&what, &own_bytes));
+	EXPECT_EQ(what.block, own_bytes);
+	what.flags = COLLQ_ALLTOALL_NOT_OWN;
+	EXPECT_EQ(0, count_copies(&what, &own_bytes));
+	EXPECT_EQ(0, own_bytes);
+}
+
 TEST(bad_arguments)
 {
 	const struct collq_alltoall good = alltoall(8, COLLQ_ALLTOALL_E, COLLQ_PACKING_SG);
@@ -587,7 +618,7 @@ TEST(bad_arguments)
 	uint32_t i, nr = 0;
 
 	bad[nr++].size = 3;
-	bad[nr++].flags = 2;
+	bad[nr++].flags = 4;
 	bad[nr++].rank = 8;
 	bad[nr++].nr_ranks = 0;
 	bad[nr++].block = good.max_message + 1;

@@ -63,19 +63,20 @@ klog_ours() {
 # klog_known: standard input without what is known, and not ours.  fail_nth_test's
 # failing allocations bring about that vmalloc says so with a trace, and that SoftRoCE
 # (of 6.1 and later) deletes timers that it has not come to setting up when making a
-# queue pair fails.  And SoftRoCE of 6.1 may touch a queue pair that is destroyed
-# while a message from the same host comes in.  lockdep is off afterwards.
+# queue pair fails.  And SoftRoCE of 6.1 may touch a message from the same host, or its
+# queue pair, when another processor is through with it and has freed it.  lockdep is
+# off afterwards.
 klog_known() {
 	awk '
 	held == "" {
-		known = asked = received = 0
+		known = asked = received = freed = 0
 		if (/fail_nth_test: vmalloc error/)
 			known = 1
 		if (known || /INFO: trying to register non-static key/)
 			held = "</TASK>"
 		else if (/ODEBUG: assert_init not available .* timer_list/)
 			held = "end trace"
-		else if (/BUG: KASAN: use-after-free in rxe_do_task/) {
+		else if (/BUG: KASAN: use-after-free in rxe_(do_task|run_task|resp_queue_pkt)/) {
 			held = "======"
 			asked = 1
 		}
@@ -86,7 +87,8 @@ klog_known() {
 	/ Comm: fail_nth_test / { asked = 1 }
 	/ rxe_qp_do_cleanup/ { known = 1 }
 	/ rxe_rcv\+/ { received = 1 }
-	received && / ib_destroy_qp_user\+/ { known = 1 }
+	/ Freed by task / { freed = 1 }
+	received && freed && / (ib_destroy_qp_user|rxe_responder)\+/ { known = 1 }
 	index($0, held) {
 		if (!known || !asked)
 			printf "%s", text
