@@ -393,7 +393,8 @@ TEST(device_with_a_zone)
 	landing_close(&landing);
 	EXPECT_EQ(0, unload());
 	EXPECT_EQ(0, system("modprobe ib_collq"));
-	EXPECT_EQ(0, add_device());
+	/* For others than us it may still be there. */
+	EXPECT_TRUE(RAW_EVENTUALLY(!add_device()));
 	EXPECT_EQ(0, raw_try_new_pair());
 }
 

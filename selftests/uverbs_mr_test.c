@@ -18,138 +18,9 @@
 #include "kselftest_harness.h"
 
 #include "all_uverbs.h"
-#include "collq_memory.h"
-#include "fail_nth.h"
-#include "verbs.h"
+#include "mr_side.h"
 
-#define CANARY		0xc5
-#define AREA		(1UL << 20)
 #define LENGTH		200001		/* of a message, at odd offsets */
-
-/* A side, with registered memory and a message endpoint beside it */
-struct mr_side {
-	struct raw_side raw;
-	struct ibv_pd *pd;
-	struct ibv_mr *mr;
-	char *area;
-	struct ib_collq_endpoint_create attr;
-	int endpoint;
-	int sends;
-	int messages;
-	int region;
-};
-
-static int create_lent(int fd, unsigned long command, void *arg, size_t size, __u16 attr,
-		       __u32 handle)
-{
-	const struct collq_loan loan = { .attr = attr, .handle = handle };
-
-	return collq_verbs_create(uverbs_of(fd), command, arg, size, &loan);
-}
-
-static int region_of_mr(int fd, const struct ibv_mr *mr, const char *start, size_t length)
-{
-	struct ib_collq_region_create create = {
-		.size = sizeof(create),
-		.type = IB_COLLQ_REGION_MR,
-		.access = IB_COLLQ_ACCESS_WRITE,
-		.address = start - (char *)mr->addr,
-		.length = length,
-	};
-	int err = create_lent(fd, IB_COLLQ_REGION_CREATE, &create, sizeof(create),
-			      IB_COLLQ_ATTR_MR, mr->handle);
-
-	return err ? err : (int)create.id;
-}
-
-static int endpoint_in_pd(int fd, struct ibv_pd *pd, struct ib_collq_endpoint_create *attr)
-{
-	int err = create_lent(fd, IB_COLLQ_ENDPOINT_CREATE, attr, sizeof(*attr),
-			      IB_COLLQ_ATTR_PD, pd->handle);
-
-	return err ? err : (int)attr->id;
-}
-
-static struct ib_collq_endpoint_create message_attr(const struct raw_side *side)
-{
-	struct ib_collq_endpoint_create attr = raw_endpoint_attr(IB_COLLQ_ENDPOINT_MESSAGE);
-
-	attr.flags = IB_COLLQ_ENDPOINT_PD;
-	attr.signal_endpoint = side->endpoint;
-	attr.max_send_sge = 2;
-	attr.max_recv_sge = 2;
-	return attr;
-}
-
-static int mr_side_open(struct mr_side *side)
-{
-	struct ibv_context *ibv;
-
-	if (raw_side_open(&side->raw))
-		return -1;
-	ibv = uverbs_context(side->raw.fd);
-	side->area = raw_map(AREA);
-	side->pd = ibv_alloc_pd(ibv);
-	if (!side->area || !side->pd)
-		return -1;
-	memset(side->area, CANARY, AREA);
-	side->mr = ibv_reg_mr(side->pd, side->area, AREA, IBV_ACCESS_LOCAL_WRITE);
-	if (!side->mr)
-		return -1;
-	side->region = region_of_mr(side->raw.fd, side->mr, side->area, AREA);
-	side->attr = message_attr(&side->raw);
-	side->endpoint = endpoint_in_pd(side->raw.fd, side->pd, &side->attr);
-	side->sends = raw_counter_create(side->raw.fd, IB_COLLQ_SOURCE_SENDS, side->endpoint);
-	side->messages = raw_counter_create(side->raw.fd, IB_COLLQ_SOURCE_MESSAGES,
-					    side->endpoint);
-	if (side->region < 0 || side->endpoint < 0 || side->sends < 0 || side->messages < 0)
-		return -1;
-	return 0;
-}
-
-static int mr_side_connect(struct mr_side *side, const struct mr_side *peer)
-{
-	int err = raw_side_connect(&side->raw, peer->raw.attr.address);
-
-	return err ? err : raw_endpoint_connect(side->raw.fd, side->endpoint,
-						peer->attr.address);
-}
-
-/* What is still there goes in whatever order. */
-static void mr_side_close(struct mr_side *side)
-{
-	raw_side_close(&side->raw);
-	munmap(side->area, AREA);
-}
-
-/* A message to or from the area; the graph waits for it, or leaves it posted. */
-static int graph_of(struct mr_side *side, bool send, bool wait, size_t offset, size_t length)
-{
-	const struct ib_collq_sge sge = { .offset = offset, .length = length };
-	const struct ib_collq_task tasks[] = {
-		send ? raw_send_list(side->endpoint, 0, 1) : raw_recv_list(side->endpoint, 0, 1),
-		raw_wait_for(send ? side->sends : side->messages, 1),
-	};
-	const struct raw_graph graph = {
-		.tasks = tasks, .nr_tasks = 1 + wait, .sges = &sge, .nr_sges = 1, .nr_buffers = 1,
-	};
-
-	return raw_data_graph_create(side->raw.fd, &graph, NULL);
-}
-
-static int submit_with(struct mr_side *side, int graph, int region, __u64 *sequence)
-{
-	const struct ib_collq_buffer_bind binding = { .region = region };
-
-	return raw_submit_bound(side->raw.fd, side->raw.queue, graph, &binding, 1, sequence);
-}
-
-static int result_of(struct mr_side *side, __u64 sequence)
-{
-	int status, err = raw_result(side->raw.fd, side->raw.queue, sequence, &status);
-
-	return err ? err : status;
-}
 
 FIXTURE(mr)
 {
@@ -175,12 +46,13 @@ static int transfer(struct mr_side *from, struct mr_side *to, size_t length)
 	__u64 sent, received;
 	int err;
 
-	err = submit_with(to, graph_of(to, false, true, 3, length), to->region, &received);
+	err = mr_submit_with(to, mr_graph_of(to, false, true, 3, length), to->region, &received);
 	if (!err)
-		err = submit_with(from, graph_of(from, true, true, 1, length), from->region, &sent);
+		err = mr_submit_with(from, mr_graph_of(from, true, true, 1, length),
+				     from->region, &sent);
 	if (!err)
-		err = result_of(from, sent);
-	return err ? err : result_of(to, received);
+		err = mr_result_of(from, sent);
+	return err ? err : mr_result_of(to, received);
 }
 
 /* Every byte, no other, both ways; and nothing is pinned for it. */
@@ -205,17 +77,17 @@ TEST_F(mr, parts)
 	struct ib_collq_region_info info;
 	int region;
 
-	region = region_of_mr(self->a.raw.fd, self->a.mr, self->a.area + AREA - 1, 1);
+	region = mr_region(self->a.raw.fd, self->a.mr, self->a.area + AREA - 1, 1);
 	ASSERT_LT(0, region);
 	info = raw_region_info(self->a.raw.fd, region);
 	EXPECT_EQ(IB_COLLQ_REGION_MR, info.create.type);
 	EXPECT_EQ(0, info.pages + info.registrations + info.stale + info.uses);
 	EXPECT_EQ(0, raw_destroy(self->a.raw.fd, region));
-	EXPECT_EQ(-EINVAL, region_of_mr(self->a.raw.fd, self->a.mr, self->a.area - 1, 1));
-	EXPECT_EQ(-EINVAL, region_of_mr(self->a.raw.fd, self->a.mr, self->a.area + AREA, 1));
-	EXPECT_EQ(-EINVAL, region_of_mr(self->a.raw.fd, self->a.mr, self->a.area + 1, AREA));
-	EXPECT_EQ(-EINVAL, region_of_mr(self->a.raw.fd, self->a.mr, self->a.area, -1UL));
-	EXPECT_EQ(-EINVAL, region_of_mr(self->a.raw.fd, self->a.mr, self->a.area, 0));
+	EXPECT_EQ(-EINVAL, mr_region(self->a.raw.fd, self->a.mr, self->a.area - 1, 1));
+	EXPECT_EQ(-EINVAL, mr_region(self->a.raw.fd, self->a.mr, self->a.area + AREA, 1));
+	EXPECT_EQ(-EINVAL, mr_region(self->a.raw.fd, self->a.mr, self->a.area + 1, AREA));
+	EXPECT_EQ(-EINVAL, mr_region(self->a.raw.fd, self->a.mr, self->a.area, -1UL));
+	EXPECT_EQ(-EINVAL, mr_region(self->a.raw.fd, self->a.mr, self->a.area, 0));
 }
 
 /* What has to be named by attribute can't be had without, nor the other way round. */
@@ -226,28 +98,28 @@ TEST_F(mr, attributes)
 		.type = IB_COLLQ_REGION_MR,
 		.length = AREA,
 	};
-	struct ib_collq_endpoint_create attr = message_attr(&self->a.raw);
+	struct ib_collq_endpoint_create attr = mr_message_attr(&self->a.raw);
 
 	EXPECT_EQ(-EOPNOTSUPP, raw_ioctl(self->a.raw.fd, IB_COLLQ_REGION_CREATE, &region));
 	region.type = IB_COLLQ_REGION_USER;
-	EXPECT_EQ(-EINVAL, create_lent(self->a.raw.fd, IB_COLLQ_REGION_CREATE, &region,
-				       sizeof(region), IB_COLLQ_ATTR_MR, self->a.mr->handle));
+	EXPECT_EQ(-EINVAL, mr_create_lent(self->a.raw.fd, IB_COLLQ_REGION_CREATE, &region,
+					  sizeof(region), IB_COLLQ_ATTR_MR, self->a.mr->handle));
 	EXPECT_EQ(-EOPNOTSUPP, raw_endpoint_create(self->a.raw.fd, &attr));
 	attr.flags = 0;
-	EXPECT_EQ(-EINVAL, endpoint_in_pd(self->a.raw.fd, self->a.pd, &attr));
+	EXPECT_EQ(-EINVAL, mr_endpoint_in_pd(self->a.raw.fd, self->a.pd, &attr));
 	attr.flags = IB_COLLQ_ENDPOINT_PD | IB_COLLQ_ENDPOINT_LOCAL;
-	EXPECT_EQ(-EINVAL, endpoint_in_pd(self->a.raw.fd, self->a.pd, &attr));
+	EXPECT_EQ(-EINVAL, mr_endpoint_in_pd(self->a.raw.fd, self->a.pd, &attr));
 	attr = raw_endpoint_attr(IB_COLLQ_ENDPOINT_SIGNAL);
 	attr.flags = IB_COLLQ_ENDPOINT_PD;
-	EXPECT_EQ(-EINVAL, endpoint_in_pd(self->a.raw.fd, self->a.pd, &attr));
+	EXPECT_EQ(-EINVAL, mr_endpoint_in_pd(self->a.raw.fd, self->a.pd, &attr));
 	/* The handle of something else, of nothing, and where it has no business. */
-	attr = message_attr(&self->a.raw);
-	EXPECT_EQ(-ENOENT, create_lent(self->a.raw.fd, IB_COLLQ_ENDPOINT_CREATE, &attr,
-				       sizeof(attr), IB_COLLQ_ATTR_PD, 12345));
-	EXPECT_EQ(-EINVAL, create_lent(self->a.raw.fd, IB_COLLQ_ENDPOINT_CREATE, &attr,
-				       sizeof(attr), IB_COLLQ_ATTR_PD, self->a.mr->handle));
-	EXPECT_GT(0, create_lent(self->a.raw.fd, IB_COLLQ_ENDPOINT_CREATE, &attr,
-				 sizeof(attr), IB_COLLQ_ATTR_MR, self->a.mr->handle));
+	attr = mr_message_attr(&self->a.raw);
+	EXPECT_EQ(-ENOENT, mr_create_lent(self->a.raw.fd, IB_COLLQ_ENDPOINT_CREATE, &attr,
+					  sizeof(attr), IB_COLLQ_ATTR_PD, 12345));
+	EXPECT_EQ(-EINVAL, mr_create_lent(self->a.raw.fd, IB_COLLQ_ENDPOINT_CREATE, &attr,
+					  sizeof(attr), IB_COLLQ_ATTR_PD, self->a.mr->handle));
+	EXPECT_GT(0, mr_create_lent(self->a.raw.fd, IB_COLLQ_ENDPOINT_CREATE, &attr,
+				    sizeof(attr), IB_COLLQ_ATTR_MR, self->a.mr->handle));
 }
 
 /* Another protection domain's, the kernel's, the CPU's: who can't reach it is refused. */
@@ -265,31 +137,31 @@ TEST_F(mr, out_of_reach)
 	const struct raw_graph mixed = {
 		.tasks = both, .nr_tasks = 2, .sges = sges, .nr_sges = 2, .nr_buffers = 1,
 	};
-	int send = graph_of(a, true, true, 0, 8), fd = a->raw.fd, own, other, graph;
-	struct ib_collq_endpoint_create attr = message_attr(&a->raw);
+	int send = mr_graph_of(a, true, true, 0, 8), fd = a->raw.fd, own, other, graph;
+	struct ib_collq_endpoint_create attr = mr_message_attr(&a->raw);
 	struct ib_collq_task task;
 	struct raw_graph plain = { .tasks = &task, .nr_tasks = 1, .sges = sges, .nr_sges = 1,
 				   .nr_buffers = 1 };
 	struct ib_collq_zone_name name;
 
 	ASSERT_NE(NULL, mr);
-	other = region_of_mr(fd, mr, a->area, AREA);
+	other = mr_region(fd, mr, a->area, AREA);
 	own = raw_region_create(fd, a->area, AREA, IB_COLLQ_ACCESS_WRITE);
 	ASSERT_LT(0, other);
 	ASSERT_LT(0, own);
-	EXPECT_EQ(-EINVAL, submit_with(a, send, other, NULL));
-	EXPECT_EQ(-EINVAL, submit_with(a, send, own, NULL));
+	EXPECT_EQ(-EINVAL, mr_submit_with(a, send, other, NULL));
+	EXPECT_EQ(-EINVAL, mr_submit_with(a, send, own, NULL));
 	graph = raw_data_graph_create(fd, &copies, NULL);
-	EXPECT_EQ(-EINVAL, submit_with(a, graph, a->region, NULL));
-	EXPECT_EQ(0, submit_with(a, graph, own, NULL));
+	EXPECT_EQ(-EINVAL, mr_submit_with(a, graph, a->region, NULL));
+	EXPECT_EQ(0, mr_submit_with(a, graph, own, NULL));
 	graph = raw_data_graph_create(fd, &mixed, NULL);
-	EXPECT_EQ(-EINVAL, submit_with(a, graph, a->region, NULL));
-	EXPECT_EQ(-EINVAL, submit_with(a, graph, own, NULL));
+	EXPECT_EQ(-EINVAL, mr_submit_with(a, graph, a->region, NULL));
+	EXPECT_EQ(-EINVAL, mr_submit_with(a, graph, own, NULL));
 	/* On an endpoint of the kernel's */
 	attr.flags = 0;
 	task = raw_send_list(raw_endpoint_create(fd, &attr), 0, 1);
 	graph = raw_data_graph_create(fd, &plain, NULL);
-	EXPECT_EQ(-EINVAL, submit_with(a, graph, a->region, NULL));
+	EXPECT_EQ(-EINVAL, mr_submit_with(a, graph, a->region, NULL));
 	EXPECT_GT(0, raw_zone_offer(fd, a->raw.endpoint, a->region, 0, 8, &name));
 }
 
@@ -313,12 +185,12 @@ TEST_F(mr, busy)
 TEST_F(mr, busy_with_receives)
 {
 	struct mr_side *b = &self->b;
-	int fd = b->raw.fd, graph = graph_of(b, false, false, 0, 100);
+	int fd = b->raw.fd, graph = mr_graph_of(b, false, false, 0, 100);
 	__u64 sequence;
 
 	ASSERT_EQ(0, transfer(&self->a, b, 100));
-	ASSERT_EQ(0, submit_with(b, graph, b->region, &sequence));
-	ASSERT_EQ(0, result_of(b, sequence));
+	ASSERT_EQ(0, mr_submit_with(b, graph, b->region, &sequence));
+	ASSERT_EQ(0, mr_result_of(b, sequence));
 	EXPECT_EQ(-EBUSY, raw_destroy(fd, b->region));
 	EXPECT_EQ(0, raw_destroy(fd, graph));
 	/* What waits for it names the counters still. */
@@ -334,13 +206,14 @@ TEST_F(mr, busy_with_receives)
 TEST_F(mr, destroyed_with_a_message_under_way)
 {
 	struct mr_side *a = &self->a, *b = &self->b;
-	int graph = graph_of(a, true, false, 1, LENGTH), fd = a->raw.fd;
+	int graph = mr_graph_of(a, true, false, 1, LENGTH), fd = a->raw.fd;
 	__u64 sent, received;
 
 	raw_fill(a->area + 1, LENGTH, 5);
-	ASSERT_EQ(0, submit_with(b, graph_of(b, false, true, 3, LENGTH), b->region, &received));
-	ASSERT_EQ(0, submit_with(a, graph, a->region, &sent));
-	ASSERT_EQ(0, result_of(a, sent));
+	ASSERT_EQ(0, mr_submit_with(b, mr_graph_of(b, false, true, 3, LENGTH), b->region,
+				    &received));
+	ASSERT_EQ(0, mr_submit_with(a, graph, a->region, &sent));
+	ASSERT_EQ(0, mr_result_of(a, sent));
 	ASSERT_EQ(0, raw_destroy(fd, graph));
 	ASSERT_EQ(0, raw_destroy(fd, a->sends));
 	ASSERT_EQ(0, raw_destroy(fd, a->messages));
@@ -348,7 +221,7 @@ TEST_F(mr, destroyed_with_a_message_under_way)
 	EXPECT_EQ(0, raw_destroy(fd, a->region));
 	EXPECT_EQ(0, ibv_dereg_mr(a->mr));
 	EXPECT_EQ(0, ibv_dealloc_pd(a->pd));
-	EXPECT_EQ(0, result_of(b, received));
+	EXPECT_EQ(0, mr_result_of(b, received));
 	EXPECT_EQ(0, raw_count_wrong(b->area + 3, LENGTH, 5));
 }
 
@@ -356,11 +229,11 @@ TEST_F(mr, destroyed_with_a_message_under_way)
 TEST_F(mr, destroyed_without_a_peer)
 {
 	struct mr_side *a = &self->a;
-	int graph = graph_of(a, true, false, 1, LENGTH), fd = a->raw.fd;
+	int graph = mr_graph_of(a, true, false, 1, LENGTH), fd = a->raw.fd;
 	__u64 sent, before;
 
 	/* Nobody has posted a receive, and the peer's descriptor is gone. */
-	ASSERT_EQ(0, submit_with(a, graph, a->region, &sent));
+	ASSERT_EQ(0, mr_submit_with(a, graph, a->region, &sent));
 	raw_side_close(&self->b.raw);
 	self->b.raw.fd = -1;
 	before = raw_now();
@@ -374,67 +247,6 @@ TEST_F(mr, destroyed_without_a_peer)
 	EXPECT_GT(30000000000ULL, raw_now() - before);
 }
 
-/* One more of either, which is gone again when this returns. */
-static int try_region(struct mr_side *side)
-{
-	int region = region_of_mr(side->raw.fd, side->mr, side->area, AREA);
-
-	return region < 0 ? region : raw_destroy(side->raw.fd, region);
-}
-
-static int try_endpoint(struct mr_side *side)
-{
-	struct ib_collq_endpoint_create attr = message_attr(&side->raw);
-	int endpoint = endpoint_in_pd(side->raw.fd, side->pd, &attr);
-
-	return endpoint < 0 ? endpoint : raw_destroy(side->raw.fd, endpoint);
-}
-
-/* One allocation after the other fails: how many did, or what went wrong. */
-static int sweep(struct mr_side *side, int (*try)(struct mr_side *side))
-{
-	bool failed;
-	int n, err;
-
-	for (n = 1; n < 1000; n++) {
-		if (!fail_nth_arm(n))
-			return -EIO;
-		err = try(side);
-		failed = fail_nth_disarm();
-		if (err && !failed)
-			return err;
-		/* It works when nothing fails. */
-		err = try(side);
-		if (err)
-			return err;
-		if (!failed)
-			return n - 1;
-	}
-	return -ELOOP;
-}
-
-/* Whatever fails, all that was borrowed is returned. */
-TEST_F_TIMEOUT(mr, allocations_that_fail, 300)
-{
-	const char *why = fail_nth_prepare();
-	struct mr_side *a = &self->a;
-	int regions, endpoints;
-
-	if (why)
-		SKIP(return, "%s", why);
-	regions = sweep(a, try_region);
-	endpoints = sweep(a, try_endpoint);
-	TH_LOG("%d points of a region, %d of an endpoint", regions, endpoints);
-	EXPECT_LT(3, regions);
-	EXPECT_LT(10, endpoints);
-	EXPECT_EQ(0, raw_destroy(a->raw.fd, a->region));
-	EXPECT_EQ(0, raw_destroy(a->raw.fd, a->sends));
-	EXPECT_EQ(0, raw_destroy(a->raw.fd, a->messages));
-	EXPECT_EQ(0, raw_destroy(a->raw.fd, a->endpoint));
-	EXPECT_EQ(0, ibv_dereg_mr(a->mr));
-	EXPECT_EQ(0, ibv_dealloc_pd(a->pd));
-}
-
 /* Ends of the process with everything alive, and data under way. */
 static void run_child(struct mr_side *a, struct mr_side *b, int ready)
 {
@@ -444,8 +256,8 @@ static void run_child(struct mr_side *a, struct mr_side *b, int ready)
 	if (mr_side_open(a) || mr_side_open(b) || mr_side_connect(a, b) || mr_side_connect(b, a))
 		_exit(1);
 	for (i = 0; i < 4; i++) {
-		submit_with(b, graph_of(b, false, false, 0, LENGTH), b->region, &sequence);
-		submit_with(a, graph_of(a, true, false, 0, LENGTH), a->region, &sequence);
+		mr_submit_with(b, mr_graph_of(b, false, false, 0, LENGTH), b->region, &sequence);
+		mr_submit_with(a, mr_graph_of(a, true, false, 0, LENGTH), a->region, &sequence);
 	}
 	if (write(ready, "", 1) != 1)
 		_exit(1);
@@ -501,8 +313,8 @@ TEST_F_TIMEOUT(mr, device_goes, 60)
 	int status;
 	pid_t pid;
 
-	ASSERT_EQ(0, submit_with(&self->b, graph_of(&self->b, false, false, 0, 8), self->b.region,
-				 &sequence));
+	ASSERT_EQ(0, mr_submit_with(&self->b, mr_graph_of(&self->b, false, false, 0, 8),
+				    self->b.region, &sequence));
 	pid = fork();
 	if (!pid) {
 		/* Else it would wait for our own descriptors. */

@@ -60,7 +60,7 @@ klog_ours() {
 	END { if (held) printf "%s", text }' "$1"
 }
 
-# klog_known: standard input without what is known, and not ours.  fail_nth_test's
+# klog_known: standard input without what is known, and not ours.  fail_nth_*_test's
 # failing allocations bring about that vmalloc says so with a trace, and that SoftRoCE
 # (of 6.1 and later) deletes timers that it has not come to setting up when making a
 # queue pair fails.  And SoftRoCE of 6.1 may touch a message from the same host, or its
@@ -70,7 +70,7 @@ klog_known() {
 	awk '
 	held == "" {
 		known = asked = received = freed = 0
-		if (/fail_nth_test: vmalloc error/)
+		if (/fail_nth_[a-z_]*: vmalloc error/)
 			known = 1
 		if (known || /INFO: trying to register non-static key/)
 			held = "</TASK>"
@@ -84,7 +84,7 @@ klog_known() {
 	held == "" && off && /lockdep is turned off/ { next }
 	held == "" { print; next }
 	{ text = text $0 "\n" }
-	/ Comm: fail_nth_test / { asked = 1 }
+	/ Comm: fail_nth_[a-z_]* / { asked = 1 }
 	/ rxe_qp_do_cleanup/ { known = 1 }
 	/ rxe_rcv\+/ { received = 1 }
 	/ Freed by task / { freed = 1 }
