@@ -25,6 +25,7 @@
 #include "all_uverbs.h"
 #include "collq_util.h"
 #include "verbs.h"
+#include "verbs_device.h"
 
 /* Of SoftRoCE, as the kernel numbers drivers */
 #define DRIVER		14
@@ -70,19 +71,9 @@ struct collq_verbs *uverbs_of(int fd)
 	return file_of(fd) ? files[fd].verbs : NULL;
 }
 
-static struct ibv_context *open_device(void)
-{
-	struct ibv_device **devices = ibv_get_device_list(NULL);
-	struct ibv_context *ibv = devices && devices[0] ? ibv_open_device(devices[0]) : NULL;
-
-	if (devices)
-		ibv_free_device_list(devices);
-	return ibv;
-}
-
 static int open_verbs(void)
 {
-	struct ibv_context *ibv = open_device();
+	struct ibv_context *ibv = verbs_device_open();
 	struct collq_verbs *verbs;
 	int err;
 

@@ -9,6 +9,7 @@
 
 #include "collq_util.h"
 #include "forger.h"
+#include "verbs_device.h"
 
 #define PSN	0x123456
 
@@ -22,21 +23,6 @@ __u32 forge_abort(__u32 slot, __u32 generation, __u32 code)
 {
 	return IB_COLLQ_IMM_ABORT << IB_COLLQ_IMM_TYPE_SHIFT | slot << IB_COLLQ_IMM_SLOT_SHIFT |
 	       generation << IB_COLLQ_IMM_ABORT_GEN_SHIFT | code;
-}
-
-static struct ibv_context *open_device(void)
-{
-	struct ibv_device **list = ibv_get_device_list(NULL);
-	struct ibv_context *context = NULL;
-	int i;
-
-	for (i = 0; list && list[i]; i++) {
-		if (!strcmp(ibv_get_device_name(list[i]), RAW_DEVICE))
-			context = ibv_open_device(list[i]);
-	}
-	if (list)
-		ibv_free_device_list(list);
-	return context;
 }
 
 /* From a good address that of our queue pair. */
@@ -99,7 +85,7 @@ static int make_qp(struct forger *forger)
 		.sq_sig_all = 1,
 	};
 
-	forger->context = open_device();
+	forger->context = verbs_device_open();
 	if (!forger->context)
 		return -ENODEV;
 	forger->pd = ibv_alloc_pd(forger->context);

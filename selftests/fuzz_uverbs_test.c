@@ -28,6 +28,7 @@
 #include "chance.h"
 #include "collq_memory.h"
 #include "usage.h"
+#include "verbs_device.h"
 
 #define DRIVER		14	/* SoftRoCE */
 #define NR_THREADS	3
@@ -462,23 +463,13 @@ static void change_verbs(struct thread *t)
 	}
 }
 
-static struct ibv_context *open_device(void)
-{
-	struct ibv_device **devices = ibv_get_device_list(NULL);
-	struct ibv_context *ibv = devices && devices[0] ? ibv_open_device(devices[0]) : NULL;
-
-	if (devices)
-		ibv_free_device_list(devices);
-	return ibv;
-}
-
 /* With contexts to begin with. Nobody else is at it. */
 static bool begin_file(struct thread *t)
 {
 	struct method m;
 	int i;
 
-	all.ibv = open_device();
+	all.ibv = verbs_device_open();
 	if (!all.ibv)
 		return false;
 	memset(all.handles, 0xff, sizeof(all.handles));

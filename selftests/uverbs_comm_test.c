@@ -15,6 +15,7 @@
 #include "blocks.h"
 #include "collq_memory.h"
 #include "team.h"
+#include "verbs_device.h"
 
 #define RUNS	5
 
@@ -29,16 +30,6 @@ struct program {
 	struct collq_comm *comm;
 };
 
-static struct ibv_context *open_device(void)
-{
-	struct ibv_device **devices = ibv_get_device_list(NULL);
-	struct ibv_context *ibv = devices && devices[0] ? ibv_open_device(devices[0]) : NULL;
-
-	if (devices)
-		ibv_free_device_list(devices);
-	return ibv;
-}
-
 static struct ibv_mr *registered(struct ibv_pd *pd, void *memory, const struct blocks *blocks)
 {
 	return ibv_reg_mr(pd, memory, blocks->nr * blocks->bytes, IBV_ACCESS_LOCAL_WRITE);
@@ -50,7 +41,7 @@ static void begin(struct team_member *me, struct program *program, uint64_t byte
 	struct collq_oob oob = team_oob(me, 0);
 
 	program->me = me;
-	CHECK(program->ibv = open_device());
+	CHECK(program->ibv = verbs_device_open());
 	CHECK(program->pd = ibv_alloc_pd(program->ibv));
 	CHECK(blocks_new(&program->blocks, me->rank, me->size, bytes, false));
 	CHECK(program->send = registered(program->pd, program->blocks.send, &program->blocks));

@@ -26,6 +26,7 @@
 #include "collq_util.h"
 #include "usage.h"
 #include "verbs.h"
+#include "verbs_device.h"
 
 /* Of SoftRoCE */
 #define DRIVER	14
@@ -42,16 +43,6 @@ struct world {
 	__u32 graph;		/* waits for one of counter */
 	__u32 queue;
 };
-
-static struct ibv_context *open_device(void)
-{
-	struct ibv_device **devices = ibv_get_device_list(NULL);
-	struct ibv_context *ibv = devices && devices[0] ? ibv_open_device(devices[0]) : NULL;
-
-	if (devices)
-		ibv_free_device_list(devices);
-	return ibv;
-}
 
 static int command(struct world *w, unsigned long command, void *arg)
 {
@@ -120,7 +111,7 @@ static int world_open(struct world *w)
 	int err;
 
 	memset(w, 0, sizeof(*w));
-	w->ibv = open_device();
+	w->ibv = verbs_device_open();
 	if (!w->ibv)
 		return -ENODEV;
 	err = collq_verbs_open(w->ibv->cmd_fd, DRIVER, &w->verbs);
@@ -371,7 +362,7 @@ TEST_F(uverbs, module_is_kept)
 /* Comes back to a device that was open all the time. */
 TEST_F(uverbs, module_comes_back)
 {
-	struct ibv_context *ibv = open_device();
+	struct ibv_context *ibv = verbs_device_open();
 	struct collq_verbs *verbs;
 
 	ASSERT_NE(NULL, ibv);

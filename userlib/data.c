@@ -204,10 +204,7 @@ static int register_buffer(struct collq_request *req, struct collq_buffer *buffe
 {
 	if (!buffer->bytes)
 		return 0;
-	if (buffer->mr)
-		return collq_region_new_mr(req->ctx, buffer->mr, buffer->address, buffer->bytes,
-					   writable, &buffer->region);
-	return collq_region_new(req->ctx, buffer->address, buffer->bytes, writable,
+	return collq_region_new(req->ctx, buffer->mr, buffer->address, buffer->bytes, writable,
 				&buffer->region);
 }
 
@@ -232,7 +229,7 @@ static int make_scratch(struct collq_request *req)
 	data->scratch = map_scratch(data);
 	if (!data->scratch)
 		return -ENOMEM;
-	return collq_region_new(req->ctx, data->scratch, data->scratch_mapped, true,
+	return collq_region_new(req->ctx, NULL, data->scratch, data->scratch_mapped, true,
 				&data->scratch_region);
 }
 

@@ -19,70 +19,51 @@ struct collq_region {
 	uint32_t id;
 };
 
-/* What is left over isn't looked at: its ids are those of the old device. */
-int collq_region_remake(struct collq_context *ctx, struct collq_region *region,
-			const void *address, uint64_t bytes, bool writable)
+/* In the kernel: of memory, or of a part of @mr if that isn't NULL. */
+static int make(struct collq_context *ctx, struct collq_region *region, const struct ibv_mr *mr,
+		const void *address, uint64_t bytes, bool writable)
 {
 	struct ib_collq_region_create create = {
-		.type = IB_COLLQ_REGION_USER,
+		.type = mr ? IB_COLLQ_REGION_MR : IB_COLLQ_REGION_USER,
 		.access = writable ? IB_COLLQ_ACCESS_WRITE : 0,
-		.address = (uintptr_t)address,
+		.address = (uintptr_t)address - (mr ? (uintptr_t)mr->addr : 0),
 		.length = bytes,
 	};
 	int err;
 
 	do
-		err = collq_region_create(ctx, &create);
+		err = mr ? collq_region_create_mr(ctx, mr, &create) :
+			   collq_region_create(ctx, &create);
 	while (err == -EINTR);
 	if (!err)
 		region->id = create.id;
 	return err;
 }
 
-/* With the id of one that was made, or the error that was met. */
-static int note(int err, uint32_t id, struct collq_region *region, struct collq_region **out)
+/* What is left over isn't looked at: its ids are those of the old device. */
+int collq_region_remake(struct collq_context *ctx, struct collq_region *region,
+			const void *address, uint64_t bytes, bool writable)
 {
+	return make(ctx, region, NULL, address, bytes, writable);
+}
+
+int collq_region_new(struct collq_context *ctx, const struct ibv_mr *mr, const void *address,
+		     uint64_t bytes, bool writable, struct collq_region **out)
+{
+	struct collq_region *region;
+	int err;
+
+	collq_region_sweep(ctx);
+	region = calloc(1, sizeof(*region));
+	if (!region)
+		return -ENOMEM;
+	err = make(ctx, region, mr, address, bytes, writable);
 	if (err) {
 		free(region);
 		return err;
 	}
-	region->id = id;
 	*out = region;
 	return 0;
-}
-
-int collq_region_new(struct collq_context *ctx, const void *address, uint64_t bytes,
-		     bool writable, struct collq_region **out)
-{
-	struct collq_region *region;
-	int err;
-
-	collq_region_sweep(ctx);
-	region = calloc(1, sizeof(*region));
-	if (!region)
-		return -ENOMEM;
-	err = collq_region_remake(ctx, region, address, bytes, writable);
-	return note(err, region->id, region, out);
-}
-
-int collq_region_new_mr(struct collq_context *ctx, const struct ibv_mr *mr, const void *address,
-			uint64_t bytes, bool writable, struct collq_region **out)
-{
-	struct ib_collq_region_create create = {
-		.type = IB_COLLQ_REGION_MR,
-		.access = writable ? IB_COLLQ_ACCESS_WRITE : 0,
-		.address = (uintptr_t)address - (uintptr_t)mr->addr,
-		.length = bytes,
-	};
-	struct collq_region *region;
-	int err;
-
-	collq_region_sweep(ctx);
-	region = calloc(1, sizeof(*region));
-	if (!region)
-		return -ENOMEM;
-	err = collq_region_create_mr(ctx, mr, &create);
-	return note(err, create.id, region, out);
 }
 
 uint32_t *collq_region_place(struct collq_region *region)

@@ -17,12 +17,12 @@ struct collq_context;
 struct collq_region;
 struct ibv_mr;
 
-/* A new region of so much memory, at least a byte: 0 or -errno. */
-int collq_region_new(struct collq_context *ctx, const void *address, uint64_t bytes,
-		     bool writable, struct collq_region **region);
-/* The same where it's registered already. */
-int collq_region_new_mr(struct collq_context *ctx, const struct ibv_mr *mr, const void *address,
-			uint64_t bytes, bool writable, struct collq_region **region);
+/*
+ * A new region of so much memory, at least a byte: 0 or -errno. @mr is where it's
+ * registered already, or NULL.
+ */
+int collq_region_new(struct collq_context *ctx, const struct ibv_mr *mr, const void *address,
+		     uint64_t bytes, bool writable, struct collq_region **region);
 uint32_t collq_region_id(const struct collq_region *region);
 /* Where the id is kept. */
 uint32_t *collq_region_place(struct collq_region *region);

@@ -282,7 +282,7 @@ static int collq_endpoint_alloc_pd(struct collq_endpoint *ep,
 		collq_borrow_pd(ep->obj.ctx, borrowed);
 		ep->pd = borrowed;
 	}
-	if (!(ep->attr.flags & IB_COLLQ_ENDPOINT_ZONES))
+	if (!collq_endpoint_is_apart(ep))
 		return 0;
 	err = collq_charge(&ep->pd_charge, ibdev, COLLQ_CHARGE_OBJECT);
 	if (err)

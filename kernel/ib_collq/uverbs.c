@@ -109,6 +109,13 @@ static int collq_uverbs_create(struct uverbs_attr_bundle *attrs,
 	return 0;
 }
 
+/* What the context's objects have borrowed is the caller's again after this. May sleep. */
+static void collq_uverbs_shut(struct collq_context *ctx)
+{
+	collq_context_shut(ctx);
+	collq_wait_returned(ctx);
+}
+
 /*
  * Takes an object out of service: 0, or why that can't be. What it has borrowed is the
  * caller's again. May sleep.
@@ -120,8 +127,7 @@ static int collq_uverbs_take_away(struct collq_object *obj,
 	int err;
 
 	if (why == RDMA_REMOVE_CLOSE || why == RDMA_REMOVE_DRIVER_REMOVE) {
-		collq_context_shut(ctx);
-		collq_wait_returned(ctx);
+		collq_uverbs_shut(ctx);
 		return 0;
 	}
 	mutex_lock(&ctx->mutex);
@@ -176,8 +182,7 @@ static int collq_uverbs_free_context(struct ib_uobject *uobject,
 		if (busy)
 			return -EBUSY;
 	}
-	collq_context_shut(ctx);
-	collq_wait_returned(ctx);
+	collq_uverbs_shut(ctx);
 	collq_context_put(ctx);
 	return 0;
 }

@@ -95,7 +95,7 @@ static int collq_zone_check(const struct collq_context *ctx,
 			    const struct ib_collq_zone_offer *attr,
 			    const struct collq_endpoint *ep)
 {
-	if (!(ep->attr.flags & IB_COLLQ_ENDPOINT_ZONES) || attr->__reserved || !attr->length ||
+	if (!collq_endpoint_is_apart(ep) || attr->__reserved || !attr->length ||
 	    attr->length > collq_zone_max(ep->pd->device))
 		return -EINVAL;
 	return ctx->nr_zones < COLLQ_MAX_ZONES ? 0 : -ENOSPC;
