@@ -64,31 +64,37 @@ klog_ours() {
 # failing allocations bring about that vmalloc says so with a trace, and that SoftRoCE
 # (of 6.1 and later) deletes timers that it has not come to setting up when making a
 # queue pair fails.  And SoftRoCE of 6.1 may touch a message from the same host, or its
-# queue pair, when another processor is through with it and has freed it.  lockdep is
-# off afterwards.
+# queue pair, when another processor is through with it and has freed it: in the
+# functions that pass it on, or in a lock that they take.  lockdep is off afterwards.
 klog_known() {
 	awk '
 	held == "" {
 		known = asked = received = freed = 0
+		touched = ""
 		if (/fail_nth_[a-z_]*: vmalloc error/)
 			known = 1
 		if (known || /INFO: trying to register non-static key/)
 			held = "</TASK>"
 		else if (/ODEBUG: assert_init not available .* timer_list/)
 			held = "end trace"
-		else if (/BUG: KASAN: use-after-free in rxe_(do_task|run_task|resp_queue_pkt)/) {
+		else if (/BUG: KASAN: use-after-free in /)
 			held = "======"
-			asked = 1
-		}
 	}
 	held == "" && off && /lockdep is turned off/ { next }
 	held == "" { print; next }
 	{ text = text $0 "\n" }
 	/ Comm: fail_nth_[a-z_]* / { asked = 1 }
 	/ rxe_qp_do_cleanup/ { known = 1 }
+	# The innermost function that the report is about.
+	held == "======" && touched == "" && /[]] +[a-z_]/ &&
+	/\+0x/ && !/(dump_stack|print_report|kasan|__asan_|lock_acquire|spin_lock|tasklet_schedule)/ {
+		touched = $0
+		sub(/^[^]]*[]] +/, "", touched)
+		asked = touched ~ /^rxe_((do|run|sched)_task|(resp|comp)_queue_pkt)\+/
+	}
 	/ rxe_rcv\+/ { received = 1 }
 	/ Freed by task / { freed = 1 }
-	received && freed && / (ib_destroy_qp_user|rxe_responder)\+/ { known = 1 }
+	received && freed && / (ib_destroy_qp_user|rxe_responder|rxe_completer)\+/ { known = 1 }
 	index($0, held) {
 		if (!known || !asked)
 			printf "%s", text
