@@ -17,6 +17,7 @@
 #include "kselftest_harness.h"
 
 #include "collq_util.h"
+#include "pass_fd.h"
 
 #define EXEC_FD	"COLLQ_TEST_EXEC_FD"
 
@@ -135,38 +136,6 @@ TEST_F(process, exec_of_the_owner)
 	EXPECT_EQ(EPERM, exit_status(pid));
 }
 
-static bool send_fd(int socket, int fd)
-{
-	char byte = 0, control[CMSG_SPACE(sizeof(int))] = {};
-	struct iovec iov = { &byte, 1 };
-	struct msghdr message = {
-		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = control, .msg_controllen = sizeof(control),
-	};
-	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-
-	header->cmsg_level = SOL_SOCKET;
-	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(header), &fd, sizeof(fd));
-	return sendmsg(socket, &message, 0) == 1;
-}
-
-static int receive_fd(int socket)
-{
-	char byte = 0, control[CMSG_SPACE(sizeof(int))] = {};
-	struct iovec iov = { &byte, 1 };
-	struct msghdr message = {
-		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = control, .msg_controllen = sizeof(control),
-	};
-	int fd = -1;
-
-	if (recvmsg(socket, &message, 0) == 1 && CMSG_FIRSTHDR(&message))
-		memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(fd));
-	return fd;
-}
-
 /* A descriptor that somebody else has opened, and closed. */
 TEST_F(process, descriptor_is_passed_on)
 {
@@ -176,9 +145,9 @@ TEST_F(process, descriptor_is_passed_on)
 	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, sockets));
 	pid = fork();
 	if (!pid)
-		_exit(send_fd(sockets[1], raw_open()) ? 0 : 1);
+		_exit(pass_fd(sockets[1], raw_open()) ? 0 : 1);
 	ASSERT_EQ(0, exit_status(pid));
-	fd = receive_fd(sockets[0]);
+	fd = take_fd(sockets[0]);
 	ASSERT_LE(0, fd);
 	EXPECT_EQ(EPERM, query_status(fd));
 	close(fd);

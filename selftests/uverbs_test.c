@@ -14,6 +14,7 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@
 #include "kselftest_harness.h"
 
 #include "collq_util.h"
+#include "pass_fd.h"
 #include "usage.h"
 #include "verbs.h"
 #include "verbs_device.h"
@@ -325,6 +327,37 @@ TEST_F(uverbs, child_may_not)
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 	EXPECT_EQ(0, submit(&self->w));
+}
+
+/*
+ * Whoever is given the descriptor has a context of his own, and lets go of that of a
+ * process which has gone, too: see teardown.
+ */
+TEST_F(uverbs, descriptor_is_passed_on)
+{
+	struct collq_verbs *own;
+	struct world w = {};
+	int sockets[2], status, fd;
+	pid_t pid;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, sockets));
+	pid = fork();
+	if (!pid)
+		_exit(world_open(&w) || submit(&w) || !pass_fd(sockets[1], w.ibv->cmd_fd));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(0, status);
+	fd = take_fd(sockets[0]);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, collq_verbs_open(fd, DRIVER, &own));
+	w.verbs = own;
+	EXPECT_EQ(0, make_counter(&w, &w.counter));
+	EXPECT_EQ(0, raise_counter(&w));
+	/* The graph that ran when its process ended is still there, and waits. */
+	EXPECT_FALSE(usage_quiet());
+	collq_verbs_close(own);
+	close(fd);
+	close(sockets[0]);
+	close(sockets[1]);
 }
 
 /* A process that is killed while it sleeps in a method leaves nothing; see teardown. */
