@@ -136,6 +136,7 @@ TEST_F_TIMEOUT(layout, every_size, 300)
 			what.max_recv_sge = limits[nr / 3 % NR_LIMITS];
 			what.block = 1 + nr % 8;
 			what.flags = nr / 2 % 2 ? COLLQ_ALLTOALL_IN_PLACE : 0;
+			what.flags |= nr / 4 % 2 ? COLLQ_ALLTOALL_LOCAL : 0;
 			check_one(_metadata, self, &what, 1);
 		}
 	}
@@ -162,6 +163,7 @@ TEST_F_TIMEOUT(layout, every_way, 300)
 		what.max_recv_sge = limits[(limit + nr) % NR_LIMITS];
 		what.block = nr % 7;
 		what.flags = rest % 2 ? COLLQ_ALLTOALL_IN_PLACE : 0;
+		what.flags |= nr / 3 % 2 ? COLLQ_ALLTOALL_LOCAL : 0;
 		check_one(_metadata, self, &what, 2);
 	}
 }
@@ -618,7 +620,7 @@ TEST(bad_arguments)
 	uint32_t i, nr = 0;
 
 	bad[nr++].size = 3;
-	bad[nr++].flags = 4;
+	bad[nr++].flags = 8;
 	bad[nr++].rank = 8;
 	bad[nr++].nr_ranks = 0;
 	bad[nr++].block = good.max_message + 1;

@@ -267,6 +267,15 @@ static int do_unplug(uint64_t *chance)
 
 typedef int (*part_function)(uint64_t *chance);
 
+/* Half of what happens goes over the wire, and half by local endpoints. */
+static void choose_transport(uint64_t *chance)
+{
+	bool local = chance_below(chance, 2);
+
+	setenv("COLLQ_TLS", local ? "local,rc" : "rc", 1);
+	raw_endpoint_flags = local ? IB_COLLQ_ENDPOINT_LOCAL : 0;
+}
+
 /* One process for each part of a round, with chance of its own. */
 static pid_t play(part_function function, uint64_t *chance)
 {
@@ -275,6 +284,7 @@ static pid_t play(part_function function, uint64_t *chance)
 
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		choose_transport(&own);
 		_exit(function(&own));
 	}
 	return pid;

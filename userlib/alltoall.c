@@ -69,8 +69,10 @@ static int build_alltoall(struct collq_request *req, const struct collq_message_
 	what->max_send_sge = agreed->max_send_sge;
 	what->max_recv_sge = agreed->max_recv_sge;
 	what->max_message = agreed->max_message;
+	if (agreed->place)
+		what->flags |= COLLQ_ALLTOALL_LOCAL;
 	if (what->layout == COLLQ_ALLTOALL_AUTO)
-		what->layout = collq_cost_choose_layout(what->nr_ranks, what->block);
+		what->layout = collq_cost_choose_layout(what);
 	err = collq_alltoall_graph(req->graph, what, &needs);
 	if (!err)
 		err = collq_graph_new(&req->data->prelude);

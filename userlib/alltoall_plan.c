@@ -214,10 +214,9 @@ static uint32_t count_pieces(const struct collq_plan *plan,
 	return nr;
 }
 
-/* @messages: how many more it takes if the adapter works off the list. */
 static bool is_for_adapter(const struct collq_plan *plan,
 			   const struct collq_transfer *transfer, place_fn place_of,
-			   uint32_t most, uint32_t messages)
+			   uint32_t most, bool lands)
 {
 	uint32_t pieces;
 
@@ -225,7 +224,8 @@ static bool is_for_adapter(const struct collq_plan *plan,
 		return plan->what.packing == COLLQ_PACKING_SG;
 	pieces = count_pieces(plan, transfer, place_of);
 	return pieces <= most &&
-	       collq_cost_prefers_list(pieces, transfer->step->nr * plan->what.block, messages);
+	       collq_cost_prefers_list(&plan->what, pieces,
+				       transfer->step->nr * plan->what.block, lands);
 }
 
 /* What lands in the receiver's memory takes a message that says when it may. */
@@ -240,10 +240,10 @@ struct collq_transfer collq_plan_transfer(const struct collq_plan *plan,
 	};
 
 	transfer.gather = is_for_adapter(plan, &transfer, collq_plan_source,
-					 plan->what.max_send_sge, 0);
+					 plan->what.max_send_sge, false);
 	if (plan->layout == COLLQ_ALLTOALL_D)
 		transfer.scatter = is_for_adapter(plan, &transfer, collq_plan_target,
-						  plan->what.max_recv_sge, 1);
+						  plan->what.max_recv_sge, true);
 	return transfer;
 }
 
@@ -272,9 +272,11 @@ uint32_t collq_plan_message(const struct collq_plan *plan,
 	return entry - first;
 }
 
+#define ALLTOALL_FLAGS	(COLLQ_ALLTOALL_IN_PLACE | COLLQ_ALLTOALL_NOT_OWN | COLLQ_ALLTOALL_LOCAL)
+
 static int check(const struct collq_alltoall *what)
 {
-	if (what->flags & ~(COLLQ_ALLTOALL_IN_PLACE | COLLQ_ALLTOALL_NOT_OWN) ||
+	if (what->flags & ~ALLTOALL_FLAGS ||
 	    what->rank >= what->nr_ranks ||
 	    what->nr_ranks > MOST_PLACES / 4 ||
 	    what->radix == 1 || !what->max_send_sge ||

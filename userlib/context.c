@@ -259,10 +259,9 @@ static uint32_t probe_interval(const struct collq_context *ctx)
 	return ctx->limits.features & IB_COLLQ_FEATURE_PROBE ? ctx->env.probe_interval : 0;
 }
 
-static uint32_t endpoint_flags(const struct collq_context *ctx)
+bool collq_context_is_local(const struct collq_context *ctx)
 {
-	return ctx->limits.features & IB_COLLQ_FEATURE_LOCAL &&
-	       ctx->env.tls & COLLQ_TLS_LOCAL ? IB_COLLQ_ENDPOINT_LOCAL : 0;
+	return ctx->limits.features & IB_COLLQ_FEATURE_LOCAL && ctx->env.tls & COLLQ_TLS_LOCAL;
 }
 
 void collq_endpoint_defaults(const struct collq_context *context, uint32_t peer,
@@ -270,7 +269,7 @@ void collq_endpoint_defaults(const struct collq_context *context, uint32_t peer,
 {
 	*endpoint = (struct ib_collq_endpoint_create){
 		.kind = IB_COLLQ_ENDPOINT_SIGNAL,
-		.flags = endpoint_flags(context),
+		.flags = collq_context_is_local(context) ? IB_COLLQ_ENDPOINT_LOCAL : 0,
 		.peer = peer,
 		.port = context->port,
 		.gid_index = context->gid_index,

@@ -52,6 +52,9 @@ void collq_context_drop(struct collq_context *ctx);
 /* Makes this device the context's: 0, or why it isn't fit; it's in there anyway. */
 int collq_context_enter(struct collq_context *ctx, const struct collq_device *device);
 
+/* Whether its endpoints are local where they can be. */
+bool collq_context_is_local(const struct collq_context *ctx);
+
 /* The ring for all requests, with the lock held. */
 int collq_context_map_ring(struct collq_context *ctx);
 

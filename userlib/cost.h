@@ -5,13 +5,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct collq_alltoall;
+
 /*
- * Whether the adapter should work off a list of @pieces that is @bytes long, rather
- * than that they be copied to or from one piece; it takes @messages more messages then.
+ * Whether, in this all-to-all, a list of @pieces that is @bytes long should be what is
+ * sent, rather than that they be copied to one piece; or, if @lands, what is received into,
+ * which takes a signal before it, rather than that they be copied from one.
  */
-bool collq_cost_prefers_list(uint32_t pieces, uint64_t bytes, uint32_t messages);
+bool collq_cost_prefers_list(const struct collq_alltoall *what, uint32_t pieces,
+			     uint64_t bytes, bool lands);
 
 /* What COLLQ_ALLTOALL_AUTO stands for. */
-uint32_t collq_cost_choose_layout(uint32_t nr_ranks, uint64_t block);
+uint32_t collq_cost_choose_layout(const struct collq_alltoall *what);
 
 #endif /* COLLQ_COST_H */

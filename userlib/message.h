@@ -24,7 +24,7 @@
 
 #include <rdma/ib_collq.h>
 
-#define COLLQ_MESSAGE_MAGIC	0x32514c43U	/* "CLQ2" */
+#define COLLQ_MESSAGE_MAGIC	0x33514c43U	/* "CLQ3" */
 
 /* Records that a rank may have; what other processes say isn't trusted. */
 #define COLLQ_MESSAGE_MAX	(16U << 20)
@@ -47,11 +47,13 @@ struct collq_message_header {
 
 /*
  * How a rank would have a collective that moves data. @choice and @amount must be the
- * same on all ranks; what any of them has the least limit for is the limit of all.
+ * same on all ranks; what any of them has the least limit for is the limit of all; and
+ * if they say the same for @place and that isn't 0, they are local to each other.
  */
 struct collq_message_terms {
 	uint64_t amount;
 	uint64_t max_message;
+	uint64_t place;
 	uint32_t choice[4];
 	uint32_t max_send_sge;
 	uint32_t max_recv_sge;

@@ -49,6 +49,7 @@ extern "C" {
 /* struct collq_alltoall.flags */
 #define COLLQ_ALLTOALL_IN_PLACE		(1U << 0)	/* receive buffer is the send buffer */
 #define COLLQ_ALLTOALL_NOT_OWN		(1U << 1)	/* leaves the rank's own block alone */
+#define COLLQ_ALLTOALL_LOCAL		(1U << 2)	/* costs less: all endpoints are local */
 
 /**
  * struct collq_alltoall - an all-to-all, as one rank takes part in it
