@@ -604,7 +604,7 @@ static int use_memory(int limit, int (*make)(int fd, const struct raw_side *side
 	return 0;
 }
 
-TEST_F(memory, is_charged)
+TEST_F_TIMEOUT(memory, is_charged, 300)
 {
 	struct raw_side a, b;
 	siginfo_t info = {};

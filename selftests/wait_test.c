@@ -291,9 +291,10 @@ static bool sleeper_interrupt(struct sleeper *sleeper, int flags)
 
 	sigaction(SIGUSR1, &action, NULL);
 	pthread_kill(sleeper->thread, SIGUSR1);
-	return RAW_EVENTUALLY(__atomic_load_n(&signals, __ATOMIC_ACQUIRE) > before &&
-			      (raw_asleep(sleeper->tid) ||
-			       __atomic_load_n(&sleeper->done, __ATOMIC_ACQUIRE)));
+	/* Nothing is delivered to a thread that has come to its end meanwhile. */
+	return RAW_EVENTUALLY(__atomic_load_n(&sleeper->done, __ATOMIC_ACQUIRE) ||
+			      (__atomic_load_n(&signals, __ATOMIC_ACQUIRE) > before &&
+			       raw_asleep(sleeper->tid)));
 }
 
 TEST_F(wait, signal_interrupts)
