@@ -270,12 +270,13 @@ TEST_F(layout, comes_to_what_it_promises)
 		what = alltoall(1 + nr / NR_RADICES / 4, variant->layout,
 				nr % 2 ? COLLQ_PACKING_SG : COLLQ_PACKING_CPU);
 		what.flags = nr / 2 % 2 ? COLLQ_ALLTOALL_IN_PLACE : 0;
+		what.flags |= nr / 5 % 2 ? COLLQ_ALLTOALL_LOCAL : 0;
 		what.radix = radices[nr / 4 % NR_RADICES];
 		what.rank = nr % what.nr_ranks;
 		what.max_send_sge = MAX_SIZE;
 		what.max_recv_sge = MAX_SIZE;
 		ASSERT_EQ(0, add_up(&what, &totals, &needs));
-		ASSERT_EQ(what.flags ? 0 : what.block, needs.own_bytes);
+		ASSERT_EQ(what.flags & COLLQ_ALLTOALL_IN_PLACE ? 0 : what.block, needs.own_bytes);
 		ASSERT_EQ(expected_copies(&what) * what.block,
 			  totals.copied_bytes - needs.own_bytes)
 			TH_LOG("%s", exchange_describe(&what));

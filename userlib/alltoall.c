@@ -11,7 +11,7 @@
 
 #include "agree.h"
 #include "comm.h"
-#include "cost.h"
+#include "data_cost.h"
 #include "data.h"
 #include "request.h"
 #include "sized.h"

@@ -28,6 +28,9 @@
 
 #define NONE	(-1)
 
+/* The rank's own block is where it belongs, or none of the graph's business. */
+#define OWN_ELSEWHERE	(COLLQ_ALLTOALL_IN_PLACE | COLLQ_ALLTOALL_NOT_OWN)
+
 /* Edges that were added last, so that most aren't added twice. */
 #define NR_RECENT	8
 
@@ -447,7 +450,7 @@ static void copy_own(struct build *build)
 {
 	const uint32_t rank = build->plan.what.rank;
 
-	if (build->plan.what.flags & (COLLQ_ALLTOALL_IN_PLACE | COLLQ_ALLTOALL_NOT_OWN))
+	if (build->plan.what.flags & OWN_ELSEWHERE)
 		return;
 	build->from[0] = (struct collq_place){ COLLQ_BUFFER_SEND, rank };
 	build->to[0] = (struct collq_place){ COLLQ_BUFFER_RECV, rank };
@@ -486,7 +489,7 @@ static int give_needs(const struct build *build, struct collq_needs *needs)
 	struct collq_needs own = {
 		.generations = build->is_eager ? 2 : 1,
 		.scratch = build->plan.nr_scratch * what->block,
-		.own_bytes = what->flags ? 0 : what->block,
+		.own_bytes = what->flags & OWN_ELSEWHERE ? 0 : what->block,
 	};
 
 	return collq_sized_give(needs, &own, sizeof(own));

@@ -26,7 +26,7 @@
 #include <stdlib.h>
 
 #include "alltoall_plan.h"
-#include "cost.h"
+#include "data_cost.h"
 #include "sized.h"
 
 /* Places are counted in ints. */

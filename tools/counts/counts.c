@@ -76,21 +76,16 @@ static int count_rank(const struct collq_alltoall *what, struct counts *counts)
 	return 0;
 }
 
-static int count(const struct way *way, uint32_t size, uint32_t bytes, uint32_t sges,
+/* @what: what is common to all tables */
+static int count(const struct collq_alltoall *common, const struct way *way, uint32_t size,
 		 struct counts *counts)
 {
-	struct collq_alltoall what = {
-		.size = sizeof(what),
-		.nr_ranks = size,
-		.block = bytes,
-		.layout = way->layout,
-		.packing = way->packing,
-		.max_send_sge = sges,
-		.max_recv_sge = sges,
-		.max_message = UINT32_MAX,
-	};
+	struct collq_alltoall what = *common;
 	int err = 0;
 
+	what.nr_ranks = size;
+	what.layout = way->layout;
+	what.packing = way->packing;
 	memset(counts, 0, sizeof(*counts));
 	for (; what.rank < size && !err; what.rank++)
 		err = count_rank(&what, counts);
@@ -137,7 +132,7 @@ static void print_table(const struct counts counts[NR_WAYS][NR_SIZES], const cha
 
 static int refuse(const char *program)
 {
-	fprintf(stderr, "usage: %s [--bytes BYTES] [--sges ENTRIES]\n", program);
+	fprintf(stderr, "usage: %s [--bytes BYTES] [--sges ENTRIES] [--local]\n", program);
 	return 2;
 }
 
@@ -159,22 +154,30 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "bytes", required_argument, NULL, 'b' },
 		{ "sges", required_argument, NULL, 's' },
+		{ "local", no_argument, NULL, 'l' },
 		{ 0 }
 	};
 	static struct counts counts[NR_WAYS][NR_SIZES];
+	struct collq_alltoall common = { .size = sizeof(common), .max_message = UINT32_MAX };
 	uint32_t bytes = 1024, sges = 30;
 	int option, err = 0;
 	size_t i, j;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (option == '?' || take_number(optarg, option == 'b' ? &bytes : &sges))
+		if (option == 'l')
+			common.flags = COLLQ_ALLTOALL_LOCAL;
+		else if (option == '?' ||
+			 take_number(optarg, option == 'b' ? &bytes : &sges))
 			return refuse(argv[0]);
 	}
 	if (optind < argc)
 		return refuse(argv[0]);
+	common.block = bytes;
+	common.max_send_sge = sges;
+	common.max_recv_sge = sges;
 	for (i = 0; i < NR_WAYS && !err; i++)
 		for (j = 0; j < NR_SIZES && !err; j++)
-			err = count(&ways[i], sizes[j], bytes, sges, &counts[i][j]);
+			err = count(&common, &ways[i], sizes[j], &counts[i][j]);
 	if (err) {
 		fprintf(stderr, "%s: %s\n", argv[0], strerror(-err));
 		return 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-#ifndef COLLQ_COST_H
-#define COLLQ_COST_H
+#ifndef COLLQ_DATA_COST_H
+#define COLLQ_DATA_COST_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,4 +18,4 @@ bool collq_cost_prefers_list(const struct collq_alltoall *what, uint32_t pieces,
 /* What COLLQ_ALLTOALL_AUTO stands for. */
 uint32_t collq_cost_choose_layout(const struct collq_alltoall *what);
 
-#endif /* COLLQ_COST_H */
+#endif /* COLLQ_DATA_COST_H */
