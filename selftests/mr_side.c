@@ -43,12 +43,15 @@ int mr_endpoint_in_pd(int fd, struct ibv_pd *pd, struct ib_collq_endpoint_create
 	return err ? err : (int)attr->id;
 }
 
+__u8 mr_ack_timeout = 16;
+
 struct ib_collq_endpoint_create mr_message_attr(const struct raw_side *side)
 {
 	struct ib_collq_endpoint_create attr = raw_endpoint_attr(IB_COLLQ_ENDPOINT_MESSAGE);
 
 	attr.flags = IB_COLLQ_ENDPOINT_PD;
 	attr.signal_endpoint = side->endpoint;
+	attr.timeout = mr_ack_timeout;
 	attr.max_send_sge = 2;
 	attr.max_recv_sge = 2;
 	return attr;

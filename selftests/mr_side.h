@@ -29,6 +29,9 @@ struct mr_side {
 	int region;
 };
 
+/* The timeout that message endpoints get */
+extern __u8 mr_ack_timeout;
+
 int mr_create_lent(int fd, unsigned long command, void *arg, size_t size, __u16 attr,
 		   __u32 handle);
 int mr_region(int fd, const struct ibv_mr *mr, const char *start, size_t length);

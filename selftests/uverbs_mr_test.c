@@ -19,6 +19,7 @@
 
 #include "all_uverbs.h"
 #include "mr_side.h"
+#include "usage.h"
 
 #define LENGTH		200001		/* of a message, at odd offsets */
 
@@ -39,6 +40,7 @@ FIXTURE_TEARDOWN(mr)
 {
 	mr_side_close(&self->a);
 	mr_side_close(&self->b);
+	EXPECT_TRUE(RAW_EVENTUALLY(usage_quiet()));
 }
 
 static int transfer(struct mr_side *from, struct mr_side *to, size_t length)
@@ -302,7 +304,44 @@ TEST(ends)
 		EXPECT_EQ(0, end_of_child(EXIT));
 		EXPECT_EQ(0, end_of_child(KILL));
 		EXPECT_EQ(0, end_of_child(CLOSE_RINGS_LAST));
+		EXPECT_TRUE(RAW_EVENTUALLY(usage_quiet()));
 	}
+}
+
+static void leave_unreceived(struct mr_side *a, struct mr_side *b, int ready)
+{
+	__u64 sequence;
+
+	/* 4 s for each of eight tries */
+	mr_ack_timeout = 20;
+	if (mr_side_open(a) || mr_side_open(b) || mr_side_connect(a, b) || mr_side_connect(b, a) ||
+	    mr_submit_with(a, mr_graph_of(a, true, false, 0, LENGTH), a->region, &sequence) ||
+	    write(ready, "", 1) != 1)
+		_exit(1);
+	pause();
+}
+
+/* A message that nobody takes doesn't keep a process for as long as it's tried. */
+TEST(end_has_a_limit)
+{
+	struct mr_side a, b;
+	int ready[2], status;
+	__u64 before;
+	char byte;
+	pid_t pid;
+
+	ASSERT_EQ(0, pipe(ready));
+	pid = fork();
+	if (!pid)
+		leave_unreceived(&a, &b, ready[1]);
+	close(ready[1]);
+	ASSERT_EQ(1, read(ready[0], &byte, 1));
+	before = raw_now();
+	kill(pid, SIGKILL);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_GT(15000000000ULL, raw_now() - before);
+	EXPECT_TRUE(RAW_EVENTUALLY(usage_quiet()));
+	close(ready[0]);
 }
 
 /* The device goes first: then they are the process' again, for what that's worth. */

@@ -248,6 +248,49 @@ TEST_F(uverbs, ring_is_polled_to_the_end)
 	close(fd);
 }
 
+/* By its id, as no handle does it: the descriptor is there, and there is nothing behind. */
+static int destroy_by_id(struct world *w, __u32 id)
+{
+	struct ib_collq_object_destroy entry = { .id = id };
+	struct ib_collq_batch batch = {
+		.size = sizeof(batch), .nr = 1, .entry_size = sizeof(entry),
+		.entries = (unsigned long)&entry,
+	};
+	struct {
+		struct ib_uverbs_ioctl_hdr hdr;
+		struct ib_uverbs_attr attrs[2];
+	} call = {
+		.hdr = {
+			.length = sizeof(call), .object_id = IB_COLLQ_UOBJECT_CONTEXT,
+			.method_id = IB_COLLQ_METHOD_OBJECT_DESTROY, .num_attrs = 2,
+			.driver_id = DRIVER,
+		},
+		.attrs = {
+			{ .attr_id = IB_COLLQ_ATTR_CONTEXT, .flags = UVERBS_ATTR_F_MANDATORY },
+			{ .attr_id = IB_COLLQ_ATTR_ARGUMENT, .flags = UVERBS_ATTR_F_MANDATORY,
+			  .len = sizeof(batch), .data = (unsigned long)&batch },
+		},
+	};
+	int ret;
+
+	/* Of all handles only the context's is one of a context. */
+	do
+		ret = ioctl(w->ibv->cmd_fd, RDMA_VERBS_IOCTL, &call.hdr);
+	while (ret < 0 && ++call.attrs[0].data < 64);
+	return ret == 1 ? 0 : -errno;
+}
+
+TEST_F(uverbs, ring_is_destroyed_while_polled)
+{
+	struct pollfd fd = { .fd = self->w.ring_fd, .events = POLLIN };
+
+	EXPECT_EQ(0, destroy(&self->w, self->w.queue));
+	EXPECT_EQ(0, poll(&fd, 1, 0));
+	ASSERT_EQ(0, destroy_by_id(&self->w, self->w.ring));
+	EXPECT_EQ(1, poll(&fd, 1, 0));
+	EXPECT_TRUE(fd.revents & POLLHUP);
+}
+
 /* The descriptor of a ring may go first. */
 TEST_F(uverbs, ring_is_closed_under_its_queue)
 {

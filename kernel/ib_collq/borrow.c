@@ -12,6 +12,7 @@
 
 #include "borrow.h"
 #include "context.h"
+#include "linger.h"
 
 /* One more thing is borrowed, by any of the context's objects; and one less. */
 void collq_borrow(struct collq_context *ctx)
@@ -46,9 +47,12 @@ void collq_return_pd(struct collq_context *ctx, struct ib_pd **pd)
 
 /*
  * All that the context's objects have borrowed is returned, or will be: they have been
- * destroyed. Takes as long as an endpoint's last message. Sleeps.
+ * destroyed. Takes as long as an endpoint's last message, within limits. Sleeps.
  */
 void collq_wait_returned(struct collq_context *ctx)
 {
+	if (!atomic_read(&ctx->borrowed))
+		return;
+	collq_linger_shorten(ctx);
 	wait_var_event(&ctx->borrowed, !atomic_read(&ctx->borrowed));
 }

@@ -321,6 +321,26 @@ void collq_linger_init(struct collq_device *cd)
 	INIT_DELAYED_WORK(&cd->linger.work, collq_linger_work);
 }
 
+/*
+ * Those in a protection domain of the process' have no more than this time: its end waits
+ * for them. The context has none that doesn't linger any more.
+ */
+void collq_linger_shorten(struct collq_context *ctx)
+{
+	struct collq_linger_list *list = &ctx->device->linger;
+	unsigned long until = jiffies + COLLQ_MAX_BORROWED;
+	struct collq_endpoint *ep;
+
+	spin_lock_bh(&list->lock);
+	list_for_each_entry(ep, &list->endpoints, linger_node) {
+		if (ep->obj.ctx == ctx && collq_endpoint_borrows(ep) &&
+		    time_after(ep->linger_until, until))
+			ep->linger_until = until;
+	}
+	spin_unlock_bh(&list->lock);
+	collq_linger_kick(ctx->device);
+}
+
 /* The device goes: from here on lingering is short. */
 void collq_linger_hurry(struct collq_device *cd)
 {

@@ -4,6 +4,7 @@
 
 #include <linux/types.h>
 
+struct collq_context;
 struct collq_device;
 struct collq_endpoint;
 
@@ -11,8 +12,12 @@ void collq_linger_init(struct collq_device *cd);
 bool collq_linger_begin(struct collq_endpoint *ep);
 void collq_linger_sent(struct collq_endpoint *ep);
 void collq_linger_cut(struct collq_endpoint *ep);
+void collq_linger_shorten(struct collq_context *ctx);
 void collq_linger_hurry(struct collq_device *cd);
 void collq_linger_stop(struct collq_device *cd);
+
+/* How long the end of a process waits for last messages in its protection domain */
+#define COLLQ_MAX_BORROWED	(2 * HZ)
 
 /* How long removal of the device waits for last messages, in jiffies */
 #define COLLQ_HURRY	(HZ / 2)

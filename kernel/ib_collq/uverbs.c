@@ -249,7 +249,8 @@ static __poll_t collq_uring_poll(struct file *file, poll_table *wait)
 	poll_wait(file, &uring->wait, wait);
 	mutex_lock(&uring->lock);
 	if (uring->ring) {
-		if (!READ_ONCE(uring->ring->obj.ctx->device->dead))
+		if (!READ_ONCE(uring->ring->dead) &&
+		    !READ_ONCE(uring->ring->obj.ctx->device->dead))
 			events = 0;
 		if (collq_ring_unread(uring->ring))
 			events |= EPOLLIN | EPOLLRDNORM;
@@ -391,7 +392,10 @@ static const struct uapi_definition collq_uverbs_definitions[] = {
 	{}
 };
 
-/* On a device that has us already: NULL if that can't be. May sleep. */
+/*
+ * On a device that has us already: NULL if that can't be, and then there's the character
+ * device. May sleep.
+ */
 struct uverbs_extension *collq_uverbs_add(struct ib_device *ibdev)
 {
 	struct uverbs_extension *extension;
@@ -400,7 +404,11 @@ struct uverbs_extension *collq_uverbs_add(struct ib_device *ibdev)
 		     UVERBS_EXTENSION_ID(IB_COLLQ_UVERBS_NS, 0));
 	extension = uverbs_extension_add(ibdev, THIS_MODULE, IB_COLLQ_UVERBS_NS,
 					 collq_uverbs_definitions);
-	return IS_ERR(extension) ? NULL : extension;
+	if (!IS_ERR(extension))
+		return extension;
+	if (PTR_ERR(extension) != -EOPNOTSUPP)
+		dev_warn(&ibdev->dev, "no uverbs front end: %pe\n", extension);
+	return NULL;
 }
 
 /* The device has lost us, but methods may still be running. May sleep. */
