@@ -82,7 +82,7 @@ check-long:
 	@status=0; \
 	COLLQ_TEST_LONG=1 COLLQ_KILL_ROUNDS=200 COLLQ_SHRINK_ROUNDS=200 COLLQ_UNPLUG_ROUNDS=100 \
 	COLLQ_LEAK_PAIRS=10000 COLLQ_TEST_LIMIT=3000 \
-	selftests/run --only '^((hosts|pyverbs)_test|(kill|shrink|unplug|leak)_(local_|uverbs_)?test)' \
+	selftests/run --only '^((hosts|pyverbs|alltoall_scale)_test|(kill|shrink|unplug|leak)_(local_|uverbs_)?test)' \
 		--logs "$$(mktemp -d /tmp/collq-logs.XXXXXX)" || status=1; \
 	for kernel in debug kcsan coverage; do \
 		echo "The $$kernel kernel:"; \
@@ -97,6 +97,7 @@ OPS     ?= 1000000
 fuzz: all selftests
 	tools/vm --kernel debug --timeout $$(($(OPS) / 20 + 1800)) -- \
 		'selftests/fuzz_ioctl --ops $(OPS) $(if $(SEED),--seed $(SEED)) &&' \
+		'COLLQ_FUZZ_OPS=$$(($(OPS) / 10)) selftests/fuzz_uverbs_test &&' \
 		modprobe -r ib_collq
 
 soak: all selftests
@@ -129,20 +130,27 @@ install-module: module
 	install -d $(DESTDIR)$(prefix)/include/rdma
 	install -m 644 uapi/rdma/*.h $(DESTDIR)$(prefix)/include/rdma/
 	set -- $$(modinfo -F vermagic kernel/ib_collq/ib_collq.ko) && release=$$1 && \
-	install -d $(DESTDIR)/lib/modules/$$release/updates && \
-	install -m 644 kernel/ib_collq/ib_collq.ko $(DESTDIR)/lib/modules/$$release/updates/ && \
+	updates=$(DESTDIR)/lib/modules/$$release/updates && name=ib_collq.ko && \
+	install -d $$updates && \
+	if [ -e $$updates/ib_uverbs.ko ]; then name=ib_collq.ko.plain; \
+		echo "ib_collq for later: there's one for uverbs, which 'make install-uverbs' renews"; fi && \
+	install -m 644 kernel/ib_collq/ib_collq.ko $$updates/$$name && \
 	if [ -z "$(DESTDIR)" ]; then depmod $$release; fi
 
-# Both override what is there already, until they are removed again.
+# Both override what is there already, until they are removed again; the ib_collq of
+# "make install" is put aside.
 UVERBS_UPDATES = $(DESTDIR)/lib/modules/$(KVER)/updates
 install-uverbs:
 	ib_uverbs=$$(tools/ksrc uverbs)/ib_uverbs.ko && ib_collq=$$(tools/ksrc module uverbs) && \
-	install -d $(UVERBS_UPDATES) && \
-	install -m 644 "$$ib_uverbs" "$$ib_collq" $(UVERBS_UPDATES)/
+	install -d $(UVERBS_UPDATES) && cd $(UVERBS_UPDATES) && \
+	if [ -e ib_collq.ko ] && ! [ -e ib_uverbs.ko ]; then mv ib_collq.ko ib_collq.ko.plain; fi && \
+	install -m 644 "$$ib_uverbs" "$$ib_collq" .
 	if [ -z "$(DESTDIR)" ]; then depmod $(KVER); fi
 
 uninstall-uverbs:
 	rm -f $(UVERBS_UPDATES)/ib_uverbs.ko $(UVERBS_UPDATES)/ib_collq.ko
+	if [ -e $(UVERBS_UPDATES)/ib_collq.ko.plain ]; then \
+		mv $(UVERBS_UPDATES)/ib_collq.ko.plain $(UVERBS_UPDATES)/ib_collq.ko; fi
 	if [ -z "$(DESTDIR)" ]; then depmod $(KVER); fi
 
 clean:
