@@ -50,6 +50,18 @@ int state_with_copy(struct world *w)
 	return err ? err : is_made(graph_create(&w->a, raw_copy(0, 1, 1, 1)), &w->object[1]);
 }
 
+/* The same of one that adds numbers up. */
+int state_with_calc(struct world *w)
+{
+	struct ib_collq_task task = raw_copy(0, 1, 1, 1);
+	int err = state_with_region(w);
+
+	task.opcode = IB_COLLQ_TASK_CALC;
+	task.calc_op = IB_COLLQ_CALC_ADD;
+	task.calc_type = IB_COLLQ_TYPE_U32;
+	return err ? err : is_made(graph_create(&w->a, task), &w->object[1]);
+}
+
 /* A graph that receives, in a region, and is waited for. */
 int state_with_receive(struct world *w)
 {

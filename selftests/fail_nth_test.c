@@ -138,6 +138,7 @@ static const struct sweep sweeps[] = {
 	{ "destroy_region_in_use", state_receiving, call_destroy, -EBUSY, false },
 	{ "graph_create_with_data", state_with_messages, call_graph_create_with_data, 0, false },
 	{ "submit_copy", state_with_copy, call_submit_bound, 0, false },
+	{ "submit_calc", state_with_calc, call_submit_bound, 0, false },
 	{ "submit_receive", state_with_receive, call_submit_bound, 0, true },
 	{ "submit_send", state_with_send, call_submit_bound, 0, true },
 	{ "cancel_receiving", state_receiving, call_cancel_all, 0, true },

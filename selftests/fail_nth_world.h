@@ -73,6 +73,7 @@ int state_with_idle_queue(struct world *w);
 int state_without_completion_queue(struct world *w);
 int state_with_region(struct world *w);
 int state_with_copy(struct world *w);
+int state_with_calc(struct world *w);
 int state_with_receive(struct world *w);
 int state_with_send(struct world *w);
 int state_receiving(struct world *w);

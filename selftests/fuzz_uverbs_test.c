@@ -2,8 +2,8 @@
 /*
  * A fuzzer of the uverbs front end: methods that make sense, so that they get far, of
  * which some are spoiled: attributes that are missing, too long, somewhere else, of
- * another object's handle. Threads share a descriptor, its memory regions and protection
- * domains go and come meanwhile, and now and then the descriptor itself. What the
+ * another object's handle. Threads share a descriptor, its memory regions go and come
+ * meanwhile, and now and then the descriptor itself, with its protection domains. What the
  * commands' structures are good for is fuzz_test's part.
  *
  * It fails if too little succeeds, if nothing moves any more, or if something is left

@@ -355,6 +355,8 @@ FIXTURE_TEARDOWN(leak)
 	close(self->world.eventfd);
 	munmap(self->world.memory, MEMORY);
 	raw_pair_close(&self->world.a, &self->world.b);
+	if (!geteuid())
+		EXPECT_TRUE(RAW_EVENTUALLY(usage_uncharged()));
 }
 
 TEST_F_TIMEOUT(leak, no_growth, 1200)

@@ -18,6 +18,7 @@
 
 #include "collq_memory.h"
 #include "copier.h"
+#include "usage.h"
 
 #define WRITE		IB_COLLQ_ACCESS_WRITE
 #define ROOM		(16 * RAW_PAGE)
@@ -306,6 +307,30 @@ TEST_F(kind, copy)
 	}
 }
 
+/* A file with storage behind it, as a source: this program, by its own mapping of it. */
+TEST(program_as_a_source)
+{
+	const size_t size = 3 * RAW_PAGE;
+	struct copier copier;
+	int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), src, dst;
+	char *other = raw_map(4 * RAW_PAGE), *memory;
+
+	ASSERT_EQ(0, copier_open(&copier, size));
+	ASSERT_LE(0, file);
+	memory = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
+	ASSERT_NE(MAP_FAILED, memory);
+	src = raw_region_create(copier.fd, memory, size, 0);
+	dst = raw_region_create(copier.fd, other, 4 * RAW_PAGE, WRITE);
+	ASSERT_LT(0, src);
+	ASSERT_LT(0, dst);
+	EXPECT_EQ(0, copier_run(&copier, src, 0, dst, 7));
+	EXPECT_EQ(0, memcmp(memory, other + 7, size));
+	/* It can't be written to, whoever asks. */
+	EXPECT_GT(0, raw_region_create(copier.fd, memory, size, WRITE));
+	copier_close(&copier);
+	close(file);
+}
+
 /* Memory that is taken away. */
 FIXTURE(stale) {
 	struct copier copier;
@@ -481,30 +506,39 @@ TEST_F(region, busy)
 /* The owner exits while a graph waits; others go on, and its memory is free. */
 TEST_F(region, owner_exits)
 {
+	static struct usage before, now;
 	struct copier *copier = &self->copier;
 	int status, pipes[2];
 	pid_t pid;
 	char byte;
 
+	ASSERT_TRUE(usage_read(&before));
 	ASSERT_EQ(0, pipe(pipes));
 	pid = fork();
 	if (!pid) {
 		struct copier mine;
 		char *memory = raw_map(ROOM);
+		int region;
 
-		if (copier_open(&mine, 100) ||
-		    raw_region_create(mine.fd, memory, ROOM, WRITE) < 0)
+		if (copier_open(&mine, 100))
 			_exit(1);
-		if (write(pipes[1], "x", 1) != 1)
+		region = raw_region_create(mine.fd, memory, ROOM, WRITE);
+		if (region < 0 || write(pipes[1], "x", 1) != 1)
 			_exit(2);
 		for (;;)
-			copier_run(&mine, 4, 0, 4, 200);
+			if (copier_run(&mine, region, 0, region, 200))
+				_exit(3);
 	}
 	ASSERT_EQ(1, read(pipes[0], &byte, 1));
+	usleep(20000);
 	ASSERT_EQ(0, kill(pid, SIGKILL));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_TRUE(WIFSIGNALED(status));
 	EXPECT_EQ(SIGKILL, WTERMSIG(status));
+	EXPECT_TRUE(RAW_EVENTUALLY(usage_read(&now) && now.pins == before.pins));
 	EXPECT_LT(0, raw_region_create(copier->fd, self->memory, ROOM, WRITE));
+	close(pipes[0]);
+	close(pipes[1]);
 }
 
 TEST_HARNESS_MAIN

@@ -227,4 +227,44 @@ TEST(refused)
 	EXPECT_EQ(0, team_run(2, run_refused));
 }
 
+/* The raw calls: what is the program's is used, by uverbs; the other way has no use for it. */
+static void run_raw(struct team_member *me)
+{
+	struct ib_collq_object_destroy destroy[2] = {};
+	struct ib_collq_endpoint_create attr;
+	struct ib_collq_region_create region = {
+		.size = sizeof(region), .type = IB_COLLQ_REGION_MR, .length = 4096,
+	};
+	struct program program;
+
+	begin(me, &program, 4096, me->rank ? "char" : "uverbs");
+	/* A message endpoint belongs to a signal endpoint. */
+	collq_endpoint_defaults(program.ctx, 0, &attr);
+	attr.flags = 0;
+	CHECK_IS(1, collq_endpoint_create(program.ctx, &attr, 1));
+	destroy[1].id = attr.id;
+	attr.kind = IB_COLLQ_ENDPOINT_MESSAGE;
+	attr.flags = IB_COLLQ_ENDPOINT_PD;
+	attr.signal_endpoint = destroy[1].id;
+	if (me->rank) {
+		CHECK_IS(-EOPNOTSUPP, collq_endpoint_create_pd(program.ctx, program.pd, &attr));
+		CHECK_IS(-EOPNOTSUPP, collq_region_create_mr(program.ctx, program.send, &region));
+		CHECK_IS(1, collq_object_destroy(program.ctx, &destroy[1], 1));
+	} else {
+		CHECK_IS(0, collq_endpoint_create_pd(program.ctx, program.pd, &attr));
+		CHECK_IS(0, collq_region_create_mr(program.ctx, program.send, &region));
+		CHECK_IS(EBUSY, ibv_dereg_mr(program.send));
+		destroy[0].id = region.id;
+		CHECK_IS(1, collq_object_destroy(program.ctx, destroy, 1));
+		destroy[0].id = attr.id;
+		CHECK_IS(2, collq_object_destroy(program.ctx, destroy, 2));
+	}
+	end(&program);
+}
+
+TEST(raw_calls)
+{
+	EXPECT_EQ(0, team_run(2, run_raw));
+}
+
 TEST_HARNESS_MAIN

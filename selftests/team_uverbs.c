@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Linked to a test of teams with --wrap, this has their ranks go by uverbs descriptors
+ * instead of the character device: what the test asserts must hold with them, too.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include <infiniband/verbs.h>
+
+#include <collq/collq.h>
+
+#include "verbs_device.h"
+
+/* The rank's, each with a context of the library's */
+static struct {
+	struct ibv_context *verbs;
+	struct collq_context *context;
+} pairs[4];
+
+#define NR_PAIRS	(sizeof(pairs) / sizeof(pairs[0]))
+
+int __wrap_collq_open(const char *device, struct collq_context **context);
+int __wrap_collq_close(struct collq_context *context);
+int __real_collq_close(struct collq_context *context);
+
+__attribute__((constructor)) static void take_uverbs(void)
+{
+	setenv("COLLQ_FRONT_END", "uverbs", 1);
+}
+
+int __wrap_collq_open(const char *device, struct collq_context **context)
+{
+	size_t i;
+	int err;
+
+	(void)device;
+	for (i = 0; i < NR_PAIRS && pairs[i].verbs; i++)
+		;
+	if (i == NR_PAIRS)
+		return -EMFILE;
+	pairs[i].verbs = verbs_device_open();
+	if (!pairs[i].verbs)
+		return -ENODEV;
+	err = collq_open_verbs(pairs[i].verbs, context);
+	pairs[i].context = err ? NULL : *context;
+	return err;
+}
+
+int __wrap_collq_close(struct collq_context *context)
+{
+	int err = __real_collq_close(context);
+	size_t i;
+
+	for (i = 0; i < NR_PAIRS && !err && context; i++) {
+		if (pairs[i].context != context)
+			continue;
+		ibv_close_device(pairs[i].verbs);
+		pairs[i].verbs = NULL;
+		pairs[i].context = NULL;
+	}
+	return err;
+}
