@@ -35,6 +35,7 @@ enum {
 	TALLY_COPIED,		/* bytes, without the rank's own block */
 	TALLY_TO_COPY,		/* the same by the graph */
 	TALLY_MESSAGES,		/* signals too */
+	TALLY_TO_SEND,		/* the same by the graph */
 	TALLY_LOCAL,		/* those that didn't take the wire */
 	TALLY_SGES,
 	TALLY_LAYOUT,		/* what it is done with */
@@ -51,6 +52,7 @@ struct result {
 	uint64_t wrong_bytes;
 	uint64_t copied;		/* as the module counts it, and by the graphs */
 	uint64_t to_copy;
+	uint64_t to_send;
 	uint64_t messages;
 	uint64_t local_messages;
 	uint64_t sges;

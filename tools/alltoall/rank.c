@@ -21,9 +21,9 @@
 #include "alltoall.h"
 #include "blocks.h"
 #include "crew.h"
-#include "local.h"
 #include "oob.h"
 #include "open.h"
+#include "sends.h"
 
 #define MAX_DELAY_NS	400000
 #define NS_PER_S	UINT64_C(1000000000)
@@ -271,22 +271,27 @@ static void read_queue(struct member *me, struct ib_collq_queue_info *info)
 
 /* The rank's own block, which every layout must move, isn't counted. */
 static void tally(struct member *me, const struct ib_collq_queue_info *before,
-		  uint64_t local_before)
+		  const struct sends *sends_before)
 {
 	struct collq_graph_totals totals = { .size = sizeof(totals) };
 	uint64_t runs = rank_steps(me->options), *to = me->state->tally;
 	struct ib_collq_queue_info after;
+	struct sends sends;
 
 	read_queue(me, &after);
+	count_sends(me->context, &sends);
+	sends.wire -= sends_before->wire;
+	sends.local -= sends_before->local;
 	collq_graph_totals(collq_request_graph(me->request), &totals);
 	to[TALLY_COPIED] = (after.copied - before->copied) / runs;
 	if (to[TALLY_COPIED])
 		to[TALLY_COPIED] -= me->blocks.bytes;
 	to[TALLY_TO_COPY] = totals.copied_bytes - me->blocks.bytes;
 	to[TALLY_SGES] = (after.sges - before->sges) / runs;
-	to[TALLY_MESSAGES] = totals.sends + totals.signals;
 	/* Those of the runs at either end may have been under way. */
-	to[TALLY_LOCAL] = (local_sends(me->context) - local_before + runs / 2) / runs;
+	to[TALLY_MESSAGES] = (sends.wire + sends.local + runs / 2) / runs;
+	to[TALLY_TO_SEND] = totals.sends + totals.signals;
+	to[TALLY_LOCAL] = (sends.local + runs / 2) / runs;
 }
 
 /* The memory is touched before, and one run that isn't timed lines up the ranks. */
@@ -333,17 +338,17 @@ void rank_main(const struct options *options, struct shared *shared, uint32_t al
 		.random = { options->seed, options->seed >> 16, number },
 	};
 	struct ib_collq_queue_info before;
-	uint64_t local_before;
+	struct sends sends_before;
 
 	set_up(&me, algorithm);
 	read_queue(&me, &before);
-	local_before = local_sends(me.context);
+	count_sends(me.context, &sends_before);
 	gate_pass(shared, me.state, PHASE_CONNECTED);
 	verify(&me);
 	gate_pass(shared, me.state, PHASE_VERIFIED);
 	if (!options->demo)
 		measure(&me);
-	tally(&me, &before, local_before);
+	tally(&me, &before, &sends_before);
 	gate_pass(shared, me.state, PHASE_FINISHED);
 	take_down(&me);
 	_exit(0);

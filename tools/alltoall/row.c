@@ -45,13 +45,16 @@ static void count_wrong(const struct shared *shared, struct result *result)
 	}
 }
 
-static bool copied_differs(const struct result *result)
+/* What the module has counted in each start has to be what the graphs come to. */
+static bool counts_differ(const struct result *result)
 {
-	if (result->copied == result->to_copy)
-		return false;
-	complain("%" PRIu64 " bytes copied in each start, not %" PRIu64 " as by the graphs",
-		 result->copied, result->to_copy);
-	return true;
+	if (result->copied != result->to_copy)
+		complain("%" PRIu64 " bytes copied in each start, not %" PRIu64
+			 " as by the graphs", result->copied, result->to_copy);
+	if (result->messages != result->to_send)
+		complain("%" PRIu64 " messages in each start, not %" PRIu64 " as by the graphs",
+			 result->messages, result->to_send);
+	return result->copied != result->to_copy || result->messages != result->to_send;
 }
 
 static enum row_end judge(const struct shared *shared, const struct options *options,
@@ -63,6 +66,7 @@ static enum row_end judge(const struct shared *shared, const struct options *opt
 	for (rank = 0; rank < shared->nr_ranks; rank++) {
 		result->copied += shared->rank[rank].tally[TALLY_COPIED];
 		result->to_copy += shared->rank[rank].tally[TALLY_TO_COPY];
+		result->to_send += shared->rank[rank].tally[TALLY_TO_SEND];
 		result->messages += shared->rank[rank].tally[TALLY_MESSAGES];
 		result->local_messages += shared->rank[rank].tally[TALLY_LOCAL];
 		result->sges += shared->rank[rank].tally[TALLY_SGES];
@@ -70,7 +74,7 @@ static enum row_end judge(const struct shared *shared, const struct options *opt
 	result->layout = shared->rank[0].tally[TALLY_LAYOUT];
 	memcpy(result->front_end, shared->rank[0].front_end, sizeof(result->front_end));
 	count_wrong(shared, result);
-	odd = copied_differs(result);
+	odd = counts_differ(result);
 	if (result->wrong_bytes)
 		progress_end("%" PRIu64 " wrong bytes", result->wrong_bytes);
 	else if (!options->demo)

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "local.h"
 #include "rank.h"
+#include "sends.h"
 
 static uint64_t now_ns(void)
 {
@@ -58,14 +58,16 @@ void time_barriers(struct rank *rank)
  */
 void count_barriers(struct rank *rank)
 {
-	uint64_t nr = counted_barriers(rank->options), before, i;
+	uint64_t nr = counted_barriers(rank->options), i;
+	struct sends before, after;
 
-	before = local_sends(rank->context);
+	count_sends(rank->context, &before);
 	phase_announce(rank->shared, rank->state, PHASE_ARMED);
 	flag_await(&rank->shared->go);
 	for (i = 0; i < nr; i++)
 		pass(rank);
 	phase_announce(rank->shared, rank->state, PHASE_COUNTED);
 	flag_await(&rank->shared->stop);
-	rank->state->tally[TALLY_LOCAL] = local_sends(rank->context) - before;
+	count_sends(rank->context, &after);
+	rank->state->tally[TALLY_LOCAL] = after.local - before.local;
 }

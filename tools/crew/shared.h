@@ -24,7 +24,7 @@
 
 #define MAX_RANKS		1024
 #define NR_COMMS		2
-#define NR_TALLIES	6
+#define NR_TALLIES	7
 #define CACHE_LINE		128
 
 /* What a rank has reached, in this order; it stays at those marked "gate" */
