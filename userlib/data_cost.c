@@ -16,12 +16,12 @@
 
 /*
  * Nanoseconds, as in barrier_cost.c, but from this module itself: what fits the latencies
- * of all layouts and packings best, see Documentation/alltoall-cost.rst. @message is a message with data of
- * one packet, @packet one packet more, @sent_kib what it takes for each 1024 bytes in
- * them; @invitation is the signal that says where a message may land. @gathered is a piece
- * more in a list that is sent, @scattered one in a list that is received into, @piece one
- * of what COPY does, and @copied_kib 1024 bytes of it. Moving a byte is counted as an
- * instruction there, which is more than it takes a processor.
+ * of all layouts and packings best, see Documentation/alltoall-cost.rst. @message is a
+ * message with data of one packet, @packet one packet more, @sent_kib what it takes for
+ * each 1024 bytes in them; @invitation is the signal that says where a message may land.
+ * @gathered is a piece more in a list that is sent, @scattered one in a list that is
+ * received into, @piece one of what COPY does, and @copied_kib 1024 bytes of it. Moving a
+ * byte is counted as an instruction there, which is more than it takes a processor.
  */
 struct data_cost {
 	uint32_t message;
