@@ -224,7 +224,7 @@ static bool is_for_adapter(const struct collq_plan *plan,
 		return plan->what.packing == COLLQ_PACKING_SG;
 	pieces = count_pieces(plan, transfer, place_of);
 	return pieces <= most &&
-	       collq_cost_prefers_list(&plan->what, pieces,
+	       collq_cost_prefers_list(&plan->what, plan->layout, pieces,
 				       transfer->step->nr * plan->what.block, lands);
 }
 

@@ -19,9 +19,10 @@
  * of all layouts and packings best, see Documentation/alltoall-cost.rst. @message is a
  * message with data of one packet, @packet one packet more, @sent_kib what it takes for
  * each 1024 bytes in them; @invitation is the signal that says where a message may land.
- * @gathered is a piece more in a list that is sent, @scattered one in a list that is
- * received into, @piece one of what COPY does, and @copied_kib 1024 bytes of it. Moving a
- * byte is counted as an instruction there, which is more than it takes a processor.
+ * @gathered is a piece more in a list that is sent, @gathered_too where the message lands
+ * in a list, too, and @scattered a piece more in that; @piece is one of what COPY does, and
+ * @copied_kib 1024 bytes of it. Moving a byte is counted as an instruction there, which is
+ * more than it takes a processor.
  */
 struct data_cost {
 	uint32_t message;
@@ -29,6 +30,7 @@ struct data_cost {
 	uint32_t sent_kib;
 	uint32_t invitation;
 	uint32_t gathered;
+	uint32_t gathered_too;
 	uint32_t scattered;
 	uint32_t piece;
 	uint32_t copied_kib;
@@ -40,18 +42,20 @@ static const struct data_cost wire_ns = {
 	.sent_kib = 4640,
 	.invitation = 12600,
 	.gathered = 300,
+	.gathered_too = 300,
 	.scattered = 300,
 	.piece = 160,
 	.copied_kib = 1070,
 };
 
-/* Between local endpoints: both lists are gone through at once, and there are no packets. */
+/* Between local endpoints: lists at both ends are gone through at once; no packets. */
 static const struct data_cost local_ns = {
 	.message = 1900,
 	.sent_kib = 1130,
 	.invitation = 220,
-	.gathered = 400,
-	.scattered = 10,
+	.gathered = 330,
+	.gathered_too = 165,
+	.scattered = 165,
 	.piece = 280,
 	.copied_kib = 1080,
 };
@@ -76,23 +80,28 @@ static uint64_t cost_of_message(const struct data_cost *cost, uint64_t bytes)
 	return cost->message + more * cost->packet + bytes * cost->sent_kib / 1024;
 }
 
-static uint64_t cost_of_list(const struct data_cost *cost, uint64_t pieces, bool lands)
+/* With layout D messages land in lists, with others they don't. */
+static uint64_t cost_of_list(const struct data_cost *cost, uint32_t layout, uint64_t pieces,
+			     bool lands)
 {
 	if (lands)
 		return cost->invitation + (pieces - 1) * cost->scattered;
+	if (layout == COLLQ_ALLTOALL_D)
+		return (pieces - 1) * cost->gathered_too;
 	return (pieces - 1) * cost->gathered;
 }
 
-bool collq_cost_prefers_list(const struct collq_alltoall *what, uint32_t pieces,
-			     uint64_t bytes, bool lands)
+bool collq_cost_prefers_list(const struct collq_alltoall *what, uint32_t layout,
+			     uint32_t pieces, uint64_t bytes, bool lands)
 {
 	const struct data_cost *cost = cost_of_data(what);
 
-	return cost_of_list(cost, pieces, lands) <= cost_of_copy(cost, pieces, bytes);
+	return cost_of_list(cost, layout, pieces, lands) <= cost_of_copy(cost, pieces, bytes);
 }
 
 /* The blocks of a message are got together, or to where they belong, as will be done. */
-static uint64_t cost_of_packing(const struct collq_alltoall *what, uint64_t blocks, bool lands)
+static uint64_t cost_of_packing(const struct collq_alltoall *what, uint32_t layout,
+				uint64_t blocks, bool lands)
 {
 	const struct data_cost *cost = cost_of_data(what);
 	const uint32_t most = lands ? what->max_recv_sge : what->max_send_sge;
@@ -100,8 +109,10 @@ static uint64_t cost_of_packing(const struct collq_alltoall *what, uint64_t bloc
 	bool by_list = what->packing == COLLQ_PACKING_SG;
 
 	if (what->packing == COLLQ_PACKING_SELECTIVE)
-		by_list = blocks <= most && collq_cost_prefers_list(what, blocks, bytes, lands);
-	return by_list ? cost_of_list(cost, blocks, lands) : cost_of_copy(cost, blocks, bytes);
+		by_list = blocks <= most &&
+			  collq_cost_prefers_list(what, layout, blocks, bytes, lands);
+	return by_list ? cost_of_list(cost, layout, blocks, lands) :
+			 cost_of_copy(cost, blocks, bytes);
 }
 
 /* Lists that are too long are split, and so are their messages. */
@@ -118,11 +129,11 @@ static uint64_t cost_of_step(const struct collq_alltoall *what, uint32_t layout,
 			     uint64_t blocks)
 {
 	uint64_t sum = cost_of_message(cost_of_data(what), blocks * what->block) +
-		       cost_of_packing(what, blocks, false);
+		       cost_of_packing(what, layout, blocks, false);
 	uint32_t most = what->max_send_sge;
 
 	if (layout == COLLQ_ALLTOALL_D) {
-		sum += cost_of_packing(what, blocks, true);
+		sum += cost_of_packing(what, layout, blocks, true);
 		if (most > what->max_recv_sge)
 			most = what->max_recv_sge;
 	}
