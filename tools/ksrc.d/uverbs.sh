@@ -67,7 +67,7 @@ uverbs() {
 make_uverbs() {
 	local version=$1 source=$2 headers=/usr/src/linux-headers-$1 core patch
 
-	say "building ib_uverbs with $(find "$uverbs_patches" -name '*.patch' | wc -l) patches for $version"
+	say "building ib_uverbs with $(find "$uverbs_patches" -maxdepth 1 -name '*.patch' | wc -l) patches for $version"
 	core=tree/drivers/infiniband/core
 	mkdir -p "$core" tree/include
 	cp "$source"/drivers/infiniband/core/*.[ch] "$source/drivers/infiniband/core/Makefile" "$core/"
