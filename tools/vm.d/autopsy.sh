@@ -56,5 +56,5 @@ autopsy() {
 		kill -0 "$pid" 2>/dev/null || break
 		sleep 0.25
 	done
-	tail -c "+$((before + 1))" "$at/serial" | head -n 120 | sed 's/^/  /'
+	tail -c "+$((before + 1))" "$at/serial" | sed -n '1,120s/^/  /p'
 }
