@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * Linked to a test of teams with --wrap, this has their ranks go by uverbs descriptors
- * instead of the character device: what the test asserts must hold with them, too.
- */
+/* See team_uverbs.h. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include <infiniband/verbs.h>
 
-#include <collq/collq.h>
-
+#include "team_uverbs.h"
 #include "verbs_device.h"
 
 /* The rank's, each with a context of the library's */
@@ -19,10 +15,6 @@ static struct {
 } pairs[4];
 
 #define NR_PAIRS	(sizeof(pairs) / sizeof(pairs[0]))
-
-int __wrap_collq_open(const char *device, struct collq_context **context);
-int __wrap_collq_close(struct collq_context *context);
-int __real_collq_close(struct collq_context *context);
 
 __attribute__((constructor)) static void take_uverbs(void)
 {
