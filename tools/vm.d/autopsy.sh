@@ -39,12 +39,14 @@ autopsy_monitor() {
 }
 
 # autopsy HOST: of a VM that is alive.  What it says from now on is no fault of
-# its own: its console up to here is kept in serial.alive.
+# its own: its console up to here is kept in serial.alive, and its log in log.alive,
+# for a processor may still pass on what the one that panics says.
 autopsy() {
 	local at=$job/vm$1 pid=${qemu_pids[$1]} before tries
 
 	kill -0 "$pid" 2>/dev/null || return 0
 	cp "$at/serial" "$at/serial.alive"
+	cp "$at/log" "$at/log.alive"
 	before=$(stat -c %s "$at/serial.alive")
 	echo "vm: vm$1 as it was stopped; its kernel's last words:"
 	klog_text "$at/log" | tail -n 15 | sed 's/^/  /'
