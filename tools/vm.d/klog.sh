@@ -64,8 +64,10 @@ klog_ours() {
 # failing allocations bring about that vmalloc says so with a trace, and that SoftRoCE
 # (of 6.1 and later) deletes timers that it has not come to setting up when making a
 # queue pair fails.  And SoftRoCE of 6.1 may touch a message from the same host, or its
-# queue pair, when another processor is through with it and has freed it: in the
-# functions that pass it on, or in a lock that they take.  lockdep is off afterwards.
+# queue pair, when another processor is through with it and has freed it: where it looks
+# the queue pair up (under RCU, but what is found is freed without a grace period), in the
+# functions that pass the message on, or in a lock that they take.  lockdep is off
+# afterwards.
 klog_known() {
 	awk '
 	held == "" {
@@ -90,7 +92,7 @@ klog_known() {
 	/\+0x/ && !/(dump_stack|print_report|kasan|__asan_|lock_acquire|spin_lock|tasklet_schedule)/ {
 		touched = $0
 		sub(/^[^]]*[]] +/, "", touched)
-		asked = touched ~ /^rxe_((do|run|sched)_task|(resp|comp)_queue_pkt)\+/
+		asked = touched ~ /^rxe_((do|run|sched)_task|(resp|comp)_queue_pkt|pool_get_index)\+/
 	}
 	/ rxe_rcv\+/ { received = 1 }
 	/ Freed by task / { freed = 1 }
