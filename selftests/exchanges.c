@@ -96,3 +96,25 @@ void exchange_check_mark(struct team_member *me, const struct exchange *exchange
 	for (i = 0; i < blocks->nr * blocks->bytes; i++)
 		CHECK_IS(MARK, blocks->recv[i]);
 }
+
+void reduction_new(struct team_member *me, uint32_t comm, struct reduction *reduction)
+{
+	CHECK_IS(0, collq_allreduce_init(me->comm[comm], reduction->own, reduction->sums,
+					 REDUCTION_NUMBERS, IB_COLLQ_CALC_ADD,
+					 IB_COLLQ_TYPE_S64, &reduction->request));
+	CHECK_IS(0, collq_init_wait(reduction->request, team_deadline()));
+}
+
+int reduction_run(struct team_member *me, struct reduction *reduction, uint32_t run,
+		  uint64_t deadline)
+{
+	int64_t i, all = me->size * (me->size + 1) / 2;
+	int err;
+
+	for (i = 0; i < REDUCTION_NUMBERS; i++)
+		reduction->own[i] = (run - i) * (me->rank + 1);
+	err = collq_start_wait(reduction->request, deadline);
+	for (i = 0; i < REDUCTION_NUMBERS && !err; i++)
+		CHECK_IS((run - i) * all, reduction->sums[i]);
+	return err;
+}

@@ -52,4 +52,17 @@ void exchange_sleep(void);
 void exchange_mark(struct exchange *exchange);
 void exchange_check_mark(struct team_member *me, const struct exchange *exchange);
 
+#define REDUCTION_NUMBERS	100
+
+/* Sums among all ranks, each of which is another in each run */
+struct reduction {
+	struct collq_request *request;
+	int64_t own[REDUCTION_NUMBERS], sums[REDUCTION_NUMBERS];
+};
+
+/* One that is ready to run; and a run: 0 if it ended well, with the right sums, or why not. */
+void reduction_new(struct team_member *me, uint32_t comm, struct reduction *reduction);
+int reduction_run(struct team_member *me, struct reduction *reduction, uint32_t run,
+		  uint64_t deadline);
+
 #endif /* EXCHANGES_H */

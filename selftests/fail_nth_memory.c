@@ -42,24 +42,28 @@ int state_with_region(struct world *w)
 	return is_made(region_create(w, MEMORY / 2), &w->object[0]);
 }
 
-/* A graph that copies, and a region that it can be bound to. */
-int state_with_copy(struct world *w)
+/* A graph of one task, and a region that it can be bound to. */
+static int state_with_task(struct world *w, struct ib_collq_task task)
 {
 	int err = state_with_region(w);
 
-	return err ? err : is_made(graph_create(&w->a, raw_copy(0, 1, 1, 1)), &w->object[1]);
+	return err ? err : is_made(graph_create(&w->a, task), &w->object[1]);
 }
 
-/* The same of one that adds numbers up. */
+int state_with_copy(struct world *w)
+{
+	return state_with_task(w, raw_copy(0, 1, 1, 1));
+}
+
+/* The same lists, of numbers to add up. */
 int state_with_calc(struct world *w)
 {
 	struct ib_collq_task task = raw_copy(0, 1, 1, 1);
-	int err = state_with_region(w);
 
 	task.opcode = IB_COLLQ_TASK_CALC;
 	task.calc_op = IB_COLLQ_CALC_ADD;
 	task.calc_type = IB_COLLQ_TYPE_U32;
-	return err ? err : is_made(graph_create(&w->a, task), &w->object[1]);
+	return state_with_task(w, task);
 }
 
 /* A graph that receives, in a region, and is waited for. */

@@ -76,33 +76,6 @@ static struct {
 	struct exchange_kind data;
 } team_plan;
 
-#define NUMBERS	33
-
-/* Sums, each of which is another in each run. */
-struct reduction {
-	int64_t own[NUMBERS], sums[NUMBERS];
-	struct collq_request *request;
-};
-
-static void begin_reduction(struct team_member *me, struct reduction *reduction)
-{
-	CHECK_IS(0, collq_allreduce_init(me->comm[0], reduction->own, reduction->sums, NUMBERS,
-					 IB_COLLQ_CALC_ADD, IB_COLLQ_TYPE_S64,
-					 &reduction->request));
-	CHECK_IS(0, collq_init_wait(reduction->request, team_deadline()));
-}
-
-static void reduce(struct team_member *me, struct reduction *reduction, uint32_t run)
-{
-	int64_t i, all = me->size * (me->size + 1) / 2;
-
-	for (i = 0; i < NUMBERS; i++)
-		reduction->own[i] = (run - i) * (me->rank + 1);
-	CHECK_IS(0, collq_start_wait(reduction->request, team_deadline()));
-	for (i = 0; i < NUMBERS; i++)
-		CHECK_IS((run - i) * all, reduction->sums[i]);
-}
-
 /* Barriers of two communicators, with an all-to-all and an allreduce beside them. */
 static void work_as_team(struct team_member *me)
 {
@@ -114,7 +87,7 @@ static void work_as_team(struct team_member *me)
 	for (comm = 0; comm < TEAM_COMMS; comm++)
 		request[comm] = team_barrier(me, comm, team_plan.algorithm, 0);
 	exchange_new_among(me, 0, me->rank, me->size, &exchange, &team_plan.data);
-	begin_reduction(me, &reduction);
+	reduction_new(me, 0, &reduction);
 	for (i = 0; i < team_plan.runs; i++) {
 		comm = i % TEAM_COMMS;
 		exchange_fill(&exchange);
@@ -122,7 +95,7 @@ static void work_as_team(struct team_member *me)
 		team_enter(me, comm);
 		CHECK_IS(0, collq_start_wait(request[comm], team_deadline()));
 		team_check_left(me, comm);
-		reduce(me, &reduction, i);
+		CHECK_IS(0, reduction_run(me, &reduction, i, team_deadline()));
 		CHECK_IS(0, collq_wait(exchange.request, team_deadline()));
 		exchange_check(me, &exchange);
 	}

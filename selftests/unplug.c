@@ -27,9 +27,6 @@
 
 #define RANKS		6
 
-/* How many are added up */
-#define NUMBERS		100
-
 /*
  * Removal is much work, and kernels that check what they do may take a while.
  * Beyond it somebody hangs.
@@ -314,9 +311,9 @@ static int init_and_free(struct team_member *me)
 
 /* What a rank runs in turn; in the first all-to-all receives are posted between runs too. */
 struct business {
-	struct collq_request *barrier, *reduction;
+	struct collq_request *barrier;
 	struct exchange exchanges[2];
-	int64_t own[NUMBERS], sums[NUMBERS];
+	struct reduction reduction;
 };
 
 static void begin_business(struct team_member *me, struct business *business)
@@ -325,23 +322,7 @@ static void begin_business(struct team_member *me, struct business *business)
 	exchange_new(me, 0, &business->exchanges[0], 500, COLLQ_ALLTOALL_E, COLLQ_PACKING_SG, 2,
 		     false);
 	exchange_new(me, 0, &business->exchanges[1], 20000, COLLQ_ALLTOALL_PAIRWISE, 0, 0, false);
-	CHECK_IS(0, collq_allreduce_init(me->comm[0], business->own, business->sums, NUMBERS,
-					 IB_COLLQ_CALC_ADD, IB_COLLQ_TYPE_S64,
-					 &business->reduction));
-	CHECK_IS(0, collq_init_wait(business->reduction, team_deadline()));
-}
-
-static int run_reduction(struct team_member *me, struct business *business)
-{
-	int64_t i, all = me->size * (me->size + 1) / 2;
-	int err;
-
-	for (i = 0; i < NUMBERS; i++)
-		business->own[i] = (i - 20) * (me->rank + 1);
-	err = collq_start_wait(business->reduction, 0);
-	for (i = 0; i < NUMBERS && !err; i++)
-		CHECK_IS((i - 20) * all, business->sums[i]);
-	return err;
+	reduction_new(me, 0, &business->reduction);
 }
 
 static int run_barrier(struct team_member *me, const struct business *business)
@@ -376,8 +357,8 @@ static int be_busy(struct team_member *me, struct business *business,
 
 	while (!err) {
 		if (turn % 4 == 3) {
-			*failed = business->reduction;
-			err = run_reduction(me, business);
+			*failed = business->reduction.request;
+			err = reduction_run(me, &business->reduction, turn, 0);
 		} else if (turn % 4 == 2) {
 			*failed = business->barrier;
 			err = run_barrier(me, business);
@@ -403,7 +384,7 @@ static void end_business(struct team_member *me, struct business *business)
 		exchange_free(&business->exchanges[i]);
 	}
 	collq_request_free(business->barrier);
-	collq_request_free(business->reduction);
+	collq_request_free(business->reduction.request);
 }
 
 static void member(struct team_member *me)

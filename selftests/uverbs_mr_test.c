@@ -23,6 +23,14 @@
 
 #define LENGTH		200001		/* of a message, at odd offsets */
 
+/* Two sides that are connected: 0, or -1. */
+static int open_pair(struct mr_side *a, struct mr_side *b)
+{
+	if (mr_side_open(a) || mr_side_open(b) || mr_side_connect(a, b) || mr_side_connect(b, a))
+		return -1;
+	return 0;
+}
+
 FIXTURE(mr)
 {
 	struct mr_side a, b;
@@ -255,7 +263,7 @@ static void run_child(struct mr_side *a, struct mr_side *b, int ready)
 	__u64 sequence;
 	int i;
 
-	if (mr_side_open(a) || mr_side_open(b) || mr_side_connect(a, b) || mr_side_connect(b, a))
+	if (open_pair(a, b))
 		_exit(1);
 	for (i = 0; i < 4; i++) {
 		mr_submit_with(b, mr_graph_of(b, false, false, 0, LENGTH), b->region, &sequence);
@@ -314,7 +322,7 @@ static void leave_unreceived(struct mr_side *a, struct mr_side *b, int ready)
 
 	/* 4 s for each of eight tries */
 	mr_ack_timeout = 20;
-	if (mr_side_open(a) || mr_side_open(b) || mr_side_connect(a, b) || mr_side_connect(b, a) ||
+	if (open_pair(a, b) ||
 	    mr_submit_with(a, mr_graph_of(a, true, false, 0, LENGTH), a->region, &sequence) ||
 	    write(ready, "", 1) != 1)
 		_exit(1);

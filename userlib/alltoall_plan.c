@@ -67,19 +67,6 @@ static uint32_t entry_of(const struct collq_plan *plan, const struct collq_step 
 	return block / above * step->unit + block % step->unit;
 }
 
-static uint32_t count_entries(const struct collq_plan *plan, const struct collq_step *step)
-{
-	uint64_t above = (uint64_t)step->unit * plan->radix;
-	uint32_t rest = plan->what.nr_ranks % above;
-	uint32_t nr = plan->what.nr_ranks / above * step->unit;
-
-	if (rest > step->distance)
-		rest -= step->distance;
-	else
-		rest = 0;
-	return nr + (rest < step->unit ? rest : step->unit);
-}
-
 static bool has_odd_digits(const struct collq_plan *plan, uint64_t number)
 {
 	bool odd = false;
@@ -307,7 +294,7 @@ static uint32_t list_steps(const struct collq_plan *plan, struct collq_step *ste
 				.digit = digit,
 				.distance = digit * unit,
 			};
-			steps[nr].nr = count_entries(plan, &steps[nr]);
+			steps[nr].nr = collq_step_entries(size, plan->radix, unit, digit);
 		}
 	}
 	return nr;

@@ -113,4 +113,15 @@ static inline uint32_t collq_plan_down(const struct collq_plan *plan, uint32_t r
 	return ((uint64_t)rank + plan->what.nr_ranks - distance) % plan->what.nr_ranks;
 }
 
+/* How many distances below @size have this digit, to this base, where it's worth @unit. */
+static inline uint64_t collq_step_entries(uint64_t size, uint64_t radix, uint64_t unit,
+					  uint64_t digit)
+{
+	uint64_t rest = size % (radix * unit), more = 0;
+
+	if (rest > digit * unit)
+		more = rest - digit * unit < unit ? rest - digit * unit : unit;
+	return size / (radix * unit) * unit + more;
+}
+
 #endif /* COLLQ_ALLTOALL_PLAN_H */

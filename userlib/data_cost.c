@@ -12,6 +12,7 @@
 
 #include <collq/collq.h>
 
+#include "alltoall_plan.h"
 #include "data_cost.h"
 
 /*
@@ -140,16 +141,6 @@ static uint64_t cost_of_step(const struct collq_alltoall *what, uint32_t layout,
 	return sum + cost_of_splitting(what, blocks, most);
 }
 
-/* How many of the distances below @size have this digit where it's worth @unit. */
-static uint64_t blocks_of_step(uint64_t size, uint64_t radix, uint64_t unit, uint64_t digit)
-{
-	uint64_t rest = size % (radix * unit), more = 0;
-
-	if (rest > digit * unit)
-		more = rest - digit * unit < unit ? rest - digit * unit : unit;
-	return size / (radix * unit) * unit + more;
-}
-
 /*
  * Layouts D and E, which copy least. With D blocks land where they belong, with E all
  * come there at the end.
@@ -164,7 +155,7 @@ static uint64_t cost_of_bruck(const struct collq_alltoall *what, uint32_t layout
 	for (unit = 1; unit < size; unit *= radix) {
 		for (digit = 1; digit < radix && digit * unit < size; digit++)
 			sum += cost_of_step(what, layout,
-					    blocks_of_step(size, radix, unit, digit));
+					    collq_step_entries(size, radix, unit, digit));
 	}
 	return sum;
 }
