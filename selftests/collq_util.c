@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -48,6 +49,15 @@ bool raw_asleep(pid_t tid)
 	state = fgets(stat, sizeof(stat), file) ? strrchr(stat, ')') : NULL;
 	fclose(file);
 	return state && state[2] == 'S';
+}
+
+int raw_exit_status(pid_t pid)
+{
+	int status;
+
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return -1;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 /* Whether a class device is that of the RDMA device under test. */

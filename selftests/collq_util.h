@@ -39,6 +39,9 @@ __u64 raw_in_ms(unsigned int ms);
 void raw_nap(void);
 bool raw_asleep(pid_t tid);
 
+/* The exit status of a child that ends, or 128 + what killed it. */
+int raw_exit_status(pid_t pid);
+
 /* Whether a condition comes true within some time, or within reasonable time. */
 #define RAW_WITHIN(ms, condition)					\
 ({									\

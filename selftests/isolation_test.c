@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Isolation: what is one user's is out of reach of another; who floods or meddles
- * changes nothing for others; network namespaces and memory limits are heeded.
+ * changes nothing for others; network namespaces are heeded.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,21 +18,12 @@
 
 #include "kselftest_harness.h"
 
-#include "collq_util.h"
+#include "collq_memory.h"
 #include "forger.h"
 
 #define ONE_USER	2001
 #define OTHER_USER	2002
 #define BARRIERS	200
-
-static int exit_status(pid_t pid)
-{
-	int status;
-
-	if (waitpid(pid, &status, 0) != pid)
-		return -1;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
 
 /* What the other user tries, and what comes of it if it isn't refused. */
 static int nr_attempts, nr_allowed;
@@ -130,17 +121,71 @@ static int map(int fd, __u64 offset)
 	return memory == MAP_FAILED ? -errno : 0;
 }
 
+/* A graph of a task with a list of one entry. */
+static int data_graph_of(int fd, struct ib_collq_task task)
+{
+	const struct ib_collq_sge sge = { .length = 8 };
+	const struct raw_graph graph = {
+		.tasks = &task, .nr_tasks = 1, .sges = &sge, .nr_sges = 1, .nr_buffers = 1,
+	};
+
+	return raw_data_graph_create(fd, &graph, NULL);
+}
+
+/* A copy within a region by a context's own graph and queue. */
+static int copy_in(const struct raw_side *own, __u32 region)
+{
+	const struct ib_collq_buffer_bind binding = { .region = region };
+	int id = data_graph_of(own->fd, raw_copy(0, 1, 0, 1));
+
+	return id < 0 ? -EIO : raw_submit_bound(own->fd, own->queue, id, &binding, 1, NULL);
+}
+
+static int offer(int fd, __u32 endpoint, __u32 region)
+{
+	struct ib_collq_zone_name name;
+
+	return raw_zone_offer(fd, endpoint, region, 0, RAW_PAGE, &name);
+}
+
 /* What the one user tells the other one. */
 struct secrets {
 	struct raw_side side;
+	int region, zone, target;
+	struct ib_collq_zone_name name;
 	__u64 mmap_offset;
 };
+
+/*
+ * With everything of one's own but the memory, or what is written to; they have ids that
+ * are higher than any here. 0 if that could be tried.
+ */
+static int try_with_own(const struct secrets *secrets)
+{
+	struct ib_collq_endpoint_create attr = raw_endpoint_attr(IB_COLLQ_ENDPOINT_SIGNAL);
+	struct ib_collq_endpoint_create peers = attr;
+	struct raw_side own, peer;
+	int err;
+
+	attr.max_send_sge = 1;
+	err = raw_pair_open_with(&own, &attr, &peer, &peers);
+	if (err)
+		return err;
+	ATTEMPT(copy_in(&own, secrets->region));
+	ATTEMPT(offer(own.fd, own.endpoint, secrets->region));
+	ATTEMPT(data_graph_of(own.fd, raw_write_list(own.endpoint, secrets->target, 0, 1)));
+	raw_pair_close(&own, &peer);
+	return 0;
+}
 
 /* All commands, with ids that only exist in another user's context. */
 static void try_all(int fd, const struct secrets *secrets)
 {
 	const struct raw_side *s = &secrets->side;
-	const __u32 ids[] = { s->ring.id, s->endpoint, s->counter, s->queue, s->graph };
+	const __u32 ids[] = {
+		s->ring.id, s->endpoint, s->counter, s->queue, s->graph,
+		secrets->region, secrets->zone, secrets->target,
+	};
 	__u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(ids); i++) {
@@ -169,6 +214,11 @@ static void try_all(int fd, const struct secrets *secrets)
 	ATTEMPT(wait_for_ring(fd, s->ring.id));
 	ATTEMPT(raw_cancel(fd, s->queue, 0));
 	ATTEMPT(map(fd, secrets->mmap_offset));
+	ATTEMPT(raw_target_create(fd, s->endpoint, &secrets->name));
+	ATTEMPT(offer(fd, s->endpoint, secrets->region));
+	ATTEMPT(data_graph_of(fd, raw_write_list(s->endpoint, secrets->target, 0, 1)));
+	ATTEMPT(data_graph_of(fd, raw_send_list(s->endpoint, 0, 1)));
+	ATTEMPT(raw_submit_bound(fd, s->queue, s->graph, NULL, 0, NULL));
 	/* Contexts have ids too; one's own is among those that are guessed. */
 	for (i = 1; i < 1000; i++)
 		ATTEMPT(describe_in(fd, i, s->queue));
@@ -190,8 +240,38 @@ static int be_other_user(int from, int to)
 		return 12;
 	try_all(fd, &secrets);
 	close(fd);
+	if (try_with_own(&secrets))
+		return 14;
 	close(to);
 	return nr_allowed || nr_attempts < 1000 ? 13 : 0;
+}
+
+/* Memory, a landing zone in it and what a peer knows of that, with ids that are high. */
+static int add_memory(struct secrets *secrets, const struct raw_side *peer)
+{
+	struct raw_side *side = &secrets->side;
+	int i;
+
+	for (i = 0; i < 100; i++)
+		raw_counter_create(side->fd, IB_COLLQ_SOURCE_USER, 0);
+	secrets->region = raw_region_create(side->fd, raw_map(RAW_PAGE), RAW_PAGE,
+					    IB_COLLQ_ACCESS_WRITE);
+	if (secrets->region < 0)
+		return secrets->region;
+	/* Local endpoints have no landing zones. */
+	secrets->zone = secrets->region;
+	secrets->target = secrets->region;
+	if (raw_endpoint_flags & IB_COLLQ_ENDPOINT_LOCAL)
+		return 0;
+	secrets->zone = raw_zone_offer(side->fd, side->endpoint, secrets->region, 0, RAW_PAGE,
+				       &secrets->name);
+	if (secrets->zone < 0)
+		return secrets->zone;
+	i = raw_region_create(peer->fd, raw_map(RAW_PAGE), RAW_PAGE, IB_COLLQ_ACCESS_WRITE);
+	if (i < 0 || raw_zone_offer(peer->fd, peer->endpoint, i, 0, RAW_PAGE, &secrets->name) < 0)
+		return -EIO;
+	secrets->target = raw_target_create(side->fd, side->endpoint, &secrets->name);
+	return secrets->target < 0 ? secrets->target : 0;
 }
 
 TEST(two_users)
@@ -213,7 +293,10 @@ TEST(two_users)
 		_exit(be_other_user(there[0], back[1]));
 	close(back[1]);
 	ASSERT_EQ(0, setresuid(ONE_USER, ONE_USER, ONE_USER));
+	if (!(raw_endpoint_flags & IB_COLLQ_ENDPOINT_LOCAL))
+		raw_endpoint_flags = IB_COLLQ_ENDPOINT_ZONES;
 	ASSERT_EQ(0, raw_pair_open(&secrets.side, &b));
+	ASSERT_EQ(0, add_memory(&secrets, &b));
 	ASSERT_EQ(0, raw_describe(b.fd, b.ring.id, &ring, sizeof(ring)));
 	secrets.mmap_offset = ring.create.mmap_offset;
 	ASSERT_EQ(0, map(b.fd, secrets.mmap_offset));
@@ -223,7 +306,7 @@ TEST(two_users)
 		ASSERT_EQ(0, raw_pair_barrier(&secrets.side, &b));
 		i++;
 	}
-	EXPECT_EQ(0, exit_status(pid));
+	EXPECT_EQ(0, raw_exit_status(pid));
 	EXPECT_EQ(i, raw_counter_raised(secrets.side.fd, secrets.side.counter));
 	EXPECT_EQ(i, raw_counter_raised(b.fd, b.counter));
 	raw_pair_close(&secrets.side, &b);
@@ -415,7 +498,7 @@ static void try_elsewhere(struct __test_metadata *_metadata, bool may_open)
 	ASSERT_LE(0, pid);
 	if (!pid)
 		_exit(be_elsewhere(&side, may_open));
-	EXPECT_EQ(0, exit_status(pid));
+	EXPECT_EQ(0, raw_exit_status(pid));
 }
 
 TEST(network_namespaces)
@@ -432,193 +515,6 @@ TEST(network_namespaces)
 	EXPECT_EQ(0, pass_barriers(&a, &b, BARRIERS));
 	ASSERT_TRUE(RAW_EVENTUALLY(!system("rdma system set netns shared 2>/dev/null")));
 	EXPECT_EQ(0, pass_barriers(&a, &b, BARRIERS));
-	raw_pair_close(&a, &b);
-}
-
-/*
- * The memory cgroup. In version 2 a process that goes beyond its limit is killed;
- * in version 1 that can be switched off, and whoever asks gets -ENOMEM.
- */
-#define MEMCG		"/run/collq_memcg"
-#define MEMCG_ROOM	(4L << 20)
-
-FIXTURE(memory) {
-	bool ready;
-	int limit;
-};
-
-FIXTURE_VARIANT(memory) {
-	int (*make)(int fd, const struct raw_side *side);
-	long charge;	/* for each; a little less than it is now, so that a part would be missed */
-};
-
-static long number_in(const char *path)
-{
-	FILE *file = fopen(path, "r");
-	long number = -1;
-
-	if (file && fscanf(file, "%ld", &number) != 1)
-		number = -1;
-	if (file)
-		fclose(file);
-	return number;
-}
-
-static bool write_number(const char *path, long number)
-{
-	FILE *file = fopen(path, "w");
-
-	if (!file)
-		return false;
-	fprintf(file, "%ld\n", number);
-	return !fclose(file);
-}
-
-static struct ib_collq_task many_tasks[4096];
-
-static int make_counter(int fd, const struct raw_side *side)
-{
-	(void)side;
-	return raw_counter_create(fd, IB_COLLQ_SOURCE_USER, 0);
-}
-
-static int make_graph(int fd, const struct raw_side *side)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(many_tasks); i++)
-		many_tasks[i] = raw_wait_for(side->counter, 1);
-	return raw_graph_create(fd, many_tasks, ARRAY_SIZE(many_tasks));
-}
-
-static int make_queue(int fd, const struct raw_side *side)
-{
-	return raw_queue_create(fd, side->ring.id, 1024, NULL, 0);
-}
-
-/* Without mapping it: that is another matter. */
-static int make_ring(int fd, const struct raw_side *side)
-{
-	struct ib_collq_ring_create create = {
-		.size = sizeof(create),
-		.entries = 1024,
-		.eventfd = -1,
-	};
-
-	(void)side;
-	return raw_ioctl(fd, IB_COLLQ_RING_CREATE, &create);
-}
-
-static int make_endpoint(int fd, const struct raw_side *side)
-{
-	struct ib_collq_endpoint_create attr = raw_endpoint_attr(IB_COLLQ_ENDPOINT_SIGNAL);
-
-	(void)side;
-	attr.send_capacity = 1000;
-	return raw_endpoint_create(fd, &attr);
-}
-
-FIXTURE_VARIANT_ADD(memory, counters) {
-	.make = make_counter, .charge = 96,
-};
-
-FIXTURE_VARIANT_ADD(memory, graphs) {
-	.make = make_graph, .charge = 4096 * 96,
-};
-
-FIXTURE_VARIANT_ADD(memory, queues) {
-	.make = make_queue, .charge = 1024 * 48,
-};
-
-FIXTURE_VARIANT_ADD(memory, rings) {
-	.make = make_ring, .charge = 1024 * sizeof(struct ib_collq_completion),
-};
-
-FIXTURE_VARIANT_ADD(memory, endpoints) {
-	.make = make_endpoint, .charge = 1000 * 28,
-};
-
-FIXTURE_SETUP(memory)
-{
-	if (geteuid())
-		SKIP(return, "takes root");
-	mkdir(MEMCG, 0700);
-	if (mount("memcg", MEMCG, "cgroup", 0, "memory"))
-		SKIP(return, "no memory controller to be had");
-	ASSERT_EQ(0, mkdir(MEMCG "/test", 0700));
-	ASSERT_TRUE(write_number(MEMCG "/test/memory.oom_control", 1));
-	self->limit = open(MEMCG "/test/memory.limit_in_bytes", O_WRONLY);
-	ASSERT_LE(0, self->limit);
-	self->ready = true;
-}
-
-FIXTURE_TEARDOWN(memory)
-{
-	if (!self->ready)
-		return;
-	close(self->limit);
-	/* What was charged comes back late. */
-	EXPECT_TRUE(RAW_EVENTUALLY(!rmdir(MEMCG "/test")));
-	EXPECT_EQ(0, umount(MEMCG));
-}
-
-/*
- * In the cgroup: makes objects until there's no more memory. Nothing must be paged
- * in then, so the limit goes first of all.
- */
-static int use_memory(int limit, int (*make)(int fd, const struct raw_side *side), long charge)
-{
-	long before, used, nr;
-	struct raw_side a, b;
-	char text[32];
-	int fd, err;
-
-	if (!write_number(MEMCG "/test/cgroup.procs", getpid()))
-		return 10;
-	if (raw_pair_open(&a, &b))
-		return 11;
-	fd = a.fd;
-	if (make(fd, &a) < 0)
-		return 12;
-	before = number_in(MEMCG "/test/memory.usage_in_bytes");
-	snprintf(text, sizeof(text), "%ld", before + MEMCG_ROOM);
-	if (write(limit, text, strlen(text)) < 0)
-		return 13;
-	for (nr = 0, err = 0; err >= 0 && nr < 50000; nr++)
-		err = make(fd, &a);
-	if (write(limit, "-1", 2) < 0)
-		return 14;
-	used = number_in(MEMCG "/test/memory.usage_in_bytes") - before;
-	fprintf(stderr, "# %ld objects, %ld bytes, then: %d\n", nr - 1, used, err);
-	if (err != -ENOMEM)
-		return 15;
-	/* What wasn't charged would have gone on for longer. */
-	if (nr * charge > MEMCG_ROOM + charge)
-		return 16;
-	/* All is as good as before, what failed included. */
-	if (make(fd, &a) < 0)
-		return 17;
-	if (pass_barriers(&a, &b, 10))
-		return 18;
-	raw_pair_close(&a, &b);
-	return 0;
-}
-
-TEST_F_TIMEOUT(memory, is_charged, 300)
-{
-	struct raw_side a, b;
-	siginfo_t info = {};
-	pid_t pid;
-
-	ASSERT_EQ(0, raw_pair_open(&a, &b));
-	pid = fork();
-	ASSERT_LE(0, pid);
-	if (!pid)
-		_exit(use_memory(self->limit, variant->make, variant->charge));
-	/* Others don't notice. */
-	while (!waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT) && !info.si_pid)
-		ASSERT_EQ(0, raw_pair_barrier(&a, &b));
-	EXPECT_EQ(0, exit_status(pid));
 	raw_pair_close(&a, &b);
 }
 

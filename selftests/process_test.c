@@ -38,16 +38,6 @@ static void __attribute__((constructor)) run_after_exec(void)
 		_exit(query_status(atoi(fd)));
 }
 
-/* The exit status of a process, or 128 + what killed it. */
-static int exit_status(pid_t pid)
-{
-	int status;
-
-	if (pid < 0 || waitpid(pid, &status, 0) != pid)
-		return -1;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 FIXTURE(process) {
 	struct raw_side a;
 	struct raw_side b;
@@ -69,7 +59,7 @@ TEST_F(process, fork)
 
 	if (!pid)
 		_exit(query_status(self->a.fd));
-	EXPECT_EQ(EPERM, exit_status(pid));
+	EXPECT_EQ(EPERM, raw_exit_status(pid));
 	/* The child has closed its copies, and the parent goes on. */
 	EXPECT_EQ(0, raw_pair_barrier(&self->a, &self->b));
 }
@@ -87,7 +77,7 @@ TEST_F(process, fork_and_mmap)
 			   info.create.mmap_offset);
 		_exit(map == MAP_FAILED ? errno : 0);
 	}
-	EXPECT_EQ(EPERM, exit_status(pid));
+	EXPECT_EQ(EPERM, raw_exit_status(pid));
 }
 
 /* A child has contexts of its own. */
@@ -98,7 +88,7 @@ TEST_F(process, fork_and_open)
 
 	if (!pid)
 		_exit(raw_pair_open(&c, &d) || raw_pair_barrier(&c, &d));
-	EXPECT_EQ(0, exit_status(pid));
+	EXPECT_EQ(0, raw_exit_status(pid));
 }
 
 TEST_F(process, exec)
@@ -114,7 +104,7 @@ TEST_F(process, exec)
 		execl("/proc/self/exe", "process_test", NULL);
 		_exit(127);
 	}
-	EXPECT_EQ(EPERM, exit_status(pid));
+	EXPECT_EQ(EPERM, raw_exit_status(pid));
 }
 
 /* The process that opened it is another one after exec, though with the same id. */
@@ -133,7 +123,7 @@ TEST_F(process, exec_of_the_owner)
 		execl("/proc/self/exe", "process_test", NULL);
 		_exit(127);
 	}
-	EXPECT_EQ(EPERM, exit_status(pid));
+	EXPECT_EQ(EPERM, raw_exit_status(pid));
 }
 
 /* A descriptor that somebody else has opened, and closed. */
@@ -146,7 +136,7 @@ TEST_F(process, descriptor_is_passed_on)
 	pid = fork();
 	if (!pid)
 		_exit(pass_fd(sockets[1], raw_open()) ? 0 : 1);
-	ASSERT_EQ(0, exit_status(pid));
+	ASSERT_EQ(0, raw_exit_status(pid));
 	fd = take_fd(sockets[0]);
 	ASSERT_LE(0, fd);
 	EXPECT_EQ(EPERM, query_status(fd));
@@ -256,7 +246,7 @@ TEST(killed_while_it_waits)
 	/* It has sent its signal, and sleeps. */
 	ASSERT_TRUE(RAW_EVENTUALLY(raw_counter_raised(a.fd, a.counter) == 1 && raw_asleep(pid)));
 	ASSERT_EQ(0, kill(pid, SIGKILL));
-	EXPECT_EQ(128 + SIGKILL, exit_status(pid));
+	EXPECT_EQ(128 + SIGKILL, raw_exit_status(pid));
 	/* The signal is here, but the queue over there has failed. */
 	EXPECT_TRUE(RAW_EVENTUALLY(raw_queue_in_state(a.fd, a.queue, IB_COLLQ_QUEUE_FAILED)));
 	EXPECT_EQ(-ECONNRESET, raw_submit(a.fd, a.queue, a.graph, 0, 0, NULL));
@@ -291,7 +281,7 @@ TEST_F_TIMEOUT(process, exit_after_a_barrier, 120)
 				_exit(pass_and_exit(sockets[k]));
 		}
 		for (k = 0; k < 2; k++) {
-			EXPECT_EQ(0, exit_status(pid[k]))
+			EXPECT_EQ(0, raw_exit_status(pid[k]))
 				TH_LOG("round %d", i);
 		}
 		close(sockets[0]);

@@ -28,7 +28,6 @@
 static int as_user(rlim_t limit, int (*check)(void))
 {
 	const struct rlimit rlimit = { limit, limit };
-	int status;
 	pid_t pid = fork();
 
 	if (!pid) {
@@ -36,9 +35,7 @@ static int as_user(rlim_t limit, int (*check)(void))
 			_exit(99);
 		_exit(check());
 	}
-	if (waitpid(pid, &status, 0) != pid)
-		return -1;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return raw_exit_status(pid);
 }
 
 /* The first check that has failed in a child: its line, as far as a status can tell. */
