@@ -7,6 +7,7 @@
  * wait for that in the graph.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -499,6 +500,38 @@ TEST_F(failure, aborted)
 TEST_F(failure, queue_destroyed)
 {
 	ASSERT_EQ(0, raw_destroy(self->b.fd, self->b.queue));
+	expect_untouched(_metadata, &self->from, &self->to);
+}
+
+struct sleeper {
+	const struct data_side *data;
+	__u64 sequence;
+	struct ib_collq_queue_wait wait;
+	int err;
+};
+
+static void *sleep_on_it(void *data)
+{
+	struct sleeper *sleeper = data;
+	const struct raw_side *side = sleeper->data->side;
+
+	sleeper->err = raw_wait(side->fd, side->queue, sleeper->sequence,
+				raw_in_ms(RAW_PATIENCE_MS), &sleeper->wait);
+	return NULL;
+}
+
+/* Who sleeps until then hears how the graph has ended, not just that the queue is gone. */
+TEST_F(failure, queue_destroyed_while_waited_for)
+{
+	struct sleeper sleeper = { .data = &self->to, .sequence = self->received };
+	pthread_t thread;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, sleep_on_it, &sleeper));
+	usleep(20000);
+	ASSERT_EQ(0, raw_destroy(self->b.fd, self->b.queue));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(0, sleeper.err);
+	EXPECT_EQ(-ECANCELED, sleeper.wait.status);
 	expect_untouched(_metadata, &self->from, &self->to);
 }
 

@@ -165,8 +165,9 @@ TEST_F(forge, abort_codes)
 	for (i = 0; i < ARRAY_SIZE(codes); i++) {
 		link.abort_slot = 16000 + i;
 		link.abort_generation = 200 + i;
-		queue = raw_queue_create(self->a.fd, self->a.ring.id, 1, &link, 1);
+		queue = raw_queue_create(self->a.fd, self->a.ring.id, 2, &link, 1);
 		ASSERT_LT(0, queue);
+		ASSERT_EQ(0, raw_submit(self->a.fd, queue, self->user_graph, 0, 0, NULL));
 		ASSERT_EQ(0, raw_submit(self->a.fd, queue, self->user_graph, 0, 0, NULL));
 		ASSERT_EQ(0, SEND(forge_abort(16000 + i, 200 + i, codes[i].code)));
 		ASSERT_EQ(0, raw_ring_next(self->a.fd, &self->a.ring, &completion));
@@ -174,6 +175,10 @@ TEST_F(forge, abort_codes)
 		EXPECT_EQ(codes[i].status, completion.status)
 			TH_LOG("code %u", codes[i].code);
 		EXPECT_EQ(self->a.endpoint, completion.endpoint);
+		/* What is behind it is cancelled, even if the sender has lost its device. */
+		ASSERT_EQ(0, raw_ring_next(self->a.fd, &self->a.ring, &completion));
+		EXPECT_EQ(2, completion.sequence);
+		EXPECT_EQ(-ECANCELED, completion.status);
 	}
 }
 

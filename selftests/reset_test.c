@@ -4,10 +4,11 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "kselftest_harness.h"
 
-#include "collq_util.h"
+#include "collq_memory.h"
 
 FIXTURE(reset) {
 	struct raw_side a;
@@ -198,6 +199,56 @@ TEST_F_TIMEOUT(reset, many_times, 300)
 		ASSERT_EQ(0, reset_pair(&self->a, self->a.endpoint, &self->b, self->b.endpoint));
 		ASSERT_EQ(0, raw_pair_barrier(&self->a, &self->b));
 	}
+}
+
+/* More than is copied before others have their turn, and how many queues have such turns */
+#define MUCH		(8UL << 20)
+#define NR_QUEUES	24
+
+static int much_to_copy(int fd)
+{
+	static const struct ib_collq_sge sges[] = {
+		{ .length = MUCH }, { .offset = MUCH, .length = MUCH },
+	};
+	const struct ib_collq_task task = raw_copy(0, 1, 1, 1);
+	const struct raw_graph graph = {
+		.tasks = &task, .nr_tasks = 1, .sges = sges, .nr_sges = 2, .nr_buffers = 1,
+	};
+
+	return raw_data_graph_create(fd, &graph, NULL);
+}
+
+/*
+ * A queue fails while it waits for its turn to go on, is reset and has something to do
+ * again before that turn has come. All queues get to their end, each once.
+ */
+TEST_F_TIMEOUT(reset, while_its_turn_is_to_come, 300)
+{
+	const int fd = self->a.fd;
+	struct ib_collq_buffer_bind binding = {};
+	int queues[NR_QUEUES], graph, status, i;
+	__u64 sequences[NR_QUEUES];
+	void *memory = raw_map(2 * MUCH);
+
+	binding.region = raw_region_create(fd, memory, 2 * MUCH, IB_COLLQ_ACCESS_WRITE);
+	ASSERT_LT(0, (int)binding.region);
+	graph = much_to_copy(fd);
+	ASSERT_LT(0, graph);
+	for (i = 0; i < NR_QUEUES; i++) {
+		queues[i] = raw_queue_create(fd, self->a.ring.id, 2, NULL, 0);
+		ASSERT_LT(0, queues[i]);
+		ASSERT_EQ(0, raw_submit_bound(fd, queues[i], graph, &binding, 1, &sequences[i]));
+	}
+	for (i = NR_QUEUES - 1; i > 0; i -= 2) {
+		if (raw_cancel(fd, queues[i], 0) || reset(fd, queues[i], NULL))
+			continue;
+		ASSERT_EQ(0, raw_submit_bound(fd, queues[i], graph, &binding, 1, &sequences[i]));
+	}
+	for (i = 0; i < NR_QUEUES; i++) {
+		ASSERT_EQ(0, raw_result(fd, queues[i], sequences[i], &status));
+		EXPECT_TRUE(!status || status == -ECANCELED);
+	}
+	munmap(memory, 2 * MUCH);
 }
 
 TEST_HARNESS_MAIN

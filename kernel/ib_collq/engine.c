@@ -8,7 +8,8 @@
  * then the queue is parked at that counter or endpoint, and whoever raises the
  * one or frees a slot of the other takes it from there and wakes it. Exactly
  * one of them does, so that a queue is in one place at a time: idle, parked, in
- * a run list, or being walked with its lock held.
+ * a run list, or being walked with its lock held. One that fails while it's in a run list
+ * stays there until its turn, and so it does if it has been reset by then.
  *
  * Waking doesn't run the queue but puts it on a list of this CPU, which the
  * outermost entry into the engine works off before it leaves. So no queue runs
@@ -104,6 +105,7 @@ static void collq_engine_run(struct collq_queue *queue)
 	struct collq_endpoint *ep;
 
 	spin_lock(&queue->lock);
+	queue->listed = false;
 	ep = queue->parked_endpoint;
 	if (unlikely(ep))
 		collq_object_get(&ep->obj);
@@ -269,13 +271,14 @@ collq_engine_culprit(const struct collq_step *step)
 /* The budget is used up: the queue goes on in its turn. */
 static void collq_engine_yield(struct collq_queue *queue)
 {
+	queue->listed = true;
 	collq_object_get(&queue->obj);
 	collq_engine_wake(queue);
 }
 
 /*
- * Walks a queue that is not parked until it is, or has nothing left to do. One
- * that was woken but failed meanwhile has nothing to do.
+ * Walks a queue that is neither parked nor listed until it is, or has nothing left to
+ * do. One that was woken but failed meanwhile has nothing to do.
  */
 void collq_engine_run_locked(struct collq_queue *queue)
 {

@@ -96,14 +96,13 @@ static int collq_queue_end_error(const struct collq_context *ctx)
 }
 
 /*
- * A graph that runs is cancelled, and that is announced. An idle queue just
+ * For good. A graph that runs is cancelled, and that is announced. An idle queue just
  * takes nothing more: its peers may still be on their way to the end of what
  * is over here.
  */
-static void collq_queue_destroy(struct collq_object *obj)
+void collq_queue_end(struct collq_queue *queue)
 {
-	struct collq_queue *queue = collq_queue_of(obj);
-	int error = collq_queue_end_error(obj->ctx);
+	int error = collq_queue_end_error(queue->obj.ctx);
 
 	collq_engine_enter_bh();
 	spin_lock(&queue->lock);
@@ -111,13 +110,21 @@ static void collq_queue_destroy(struct collq_object *obj)
 		collq_queue_fail_locked(queue, error, NULL);
 	else if (!queue->error)
 		queue->error = error;
-	WRITE_ONCE(queue->dead, true);
 	spin_unlock(&queue->lock);
 	collq_engine_exit_bh();
+}
 
-	wake_up_all(&queue->wait);
-	/* Where buffers are still touched, their owner is to be told by this. */
+static void collq_queue_destroy(struct collq_object *obj)
+{
+	struct collq_queue *queue = collq_queue_of(obj);
+
+	collq_queue_end(queue);
+	/* Where buffers are still touched nobody who waits is told before that is over. */
 	wait_event(queue->wait, !READ_ONCE(queue->draining));
+	spin_lock_bh(&queue->lock);
+	WRITE_ONCE(queue->dead, true);
+	spin_unlock_bh(&queue->lock);
+	wake_up_all(&queue->wait);
 	cancel_delayed_work_sync(&queue->deadline_work);
 	collq_queue_unlink(queue);
 	collq_object_unname(&queue->ring->obj);
@@ -275,8 +282,12 @@ int collq_queue_submit(struct collq_queue *queue,
 	err = collq_queue_submit_locked(queue, submit);
 	if (!err) {
 		*sequence = queue->submitted;
-		if (queue->state == IB_COLLQ_QUEUE_IDLE)
-			collq_engine_run_locked(queue);
+		if (queue->state == IB_COLLQ_QUEUE_IDLE) {
+			if (likely(!queue->listed))
+				collq_engine_run_locked(queue);
+			else
+				collq_queue_set_state(queue, IB_COLLQ_QUEUE_RUNNING);
+		}
 	}
 	spin_unlock(&queue->lock);
 	collq_engine_exit_bh();

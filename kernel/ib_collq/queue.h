@@ -110,12 +110,15 @@ struct collq_submission {
  * @deadline_work: fails what is late
  * @drained_work: ends what has failed when no message is under way any more
  * @run_node: in a run list of the engine. The queue is in one at most, since
- *	whoever takes it out of where it's parked puts it there
+ *	whoever takes it out of where it's parked puts it there; see @listed
  * @park_node: in an endpoint's list of waiters, under that endpoint's lock
  * @lock: protects what follows. A queue runs with it held. Endpoint, counter
  *	and ring locks nest inside
  * @state: IB_COLLQ_QUEUE_*, changed by collq_queue_set_state()
  * @error: the first failure; nothing runs any more
+ * @listed: it is in a run list, or on its way there, though it isn't parked: it has
+ *	used up a budget, or has failed after it was woken. Nobody but the engine may
+ *	walk it then, even if it has been reset and is to run again
  * @draining: it has failed, and messages of the submission that ran are still
  *	under way: so nothing has ended yet. @drained_work holds a reference
  * @failure: how the submission that ran will have ended
@@ -149,6 +152,7 @@ struct collq_queue {
 	spinlock_t lock;		/* all that follows */
 	u32 state;
 	int error;
+	bool listed;
 	bool draining;
 	struct collq_result failure;
 	bool dead;
@@ -215,6 +219,7 @@ int collq_queue_submit(struct collq_queue *queue,
 		       const struct collq_submit *submit, u64 *sequence);
 int collq_queue_cancel(struct collq_queue *queue, u64 sequence);
 int collq_queue_reset(struct collq_queue *queue);
+void collq_queue_end(struct collq_queue *queue);
 void collq_queue_info(struct collq_queue *queue,
 		      struct ib_collq_queue_info *info);
 

@@ -195,11 +195,13 @@ static void collq_queue_unpark(struct collq_queue *queue)
 			collq_endpoint_pass_on(ep);
 		spin_unlock(&ep->lock);
 	}
+	if (parked)
+		/* The caller has a reference too. */
+		collq_object_put(&queue->obj);
+	else if (queue->parked_counter || ep)
+		queue->listed = true;
 	queue->parked_counter = NULL;
 	queue->parked_endpoint = NULL;
-	/* The caller has a reference too. */
-	if (parked)
-		collq_object_put(&queue->obj);
 }
 
 /* Ends all that a queue had to do which has failed. */
@@ -214,7 +216,8 @@ static void collq_queue_end_all(struct collq_queue *queue)
 			collq_queue_skip(queue, sub);
 		else
 			collq_queue_complete(queue, sub, &result);
-		if (queue->error != -ENODEV)
+		if (queue->error != -ENODEV ||
+		    !READ_ONCE(queue->obj.ctx->device->dead))
 			result.status = -ECANCELED;
 		result.task = IB_COLLQ_NO_TASK;
 		result.label = 0;
