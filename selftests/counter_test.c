@@ -184,6 +184,68 @@ TEST_F(counter, eventfd_semaphore)
 	close(fd);
 }
 
+static void *write_many(void *fd)
+{
+	int i;
+
+	for (i = 0; i < 1000; i++)
+		eventfd_write(*(int *)fd, 1);
+	return NULL;
+}
+
+/* Who waits for room in the eventfd goes on when it has been emptied. */
+TEST_F(counter, eventfd_full)
+{
+	int fd = eventfd(0, EFD_CLOEXEC), counter;
+	pthread_t thread;
+
+	ASSERT_EQ(0, eventfd_write(fd, ~0ULL - 1));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, write_many, &fd));
+	usleep(20000);
+	counter = eventfd_counter(self->a.fd, fd);
+	ASSERT_LT(0, counter);
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_TRUE(RAW_EVENTUALLY(raw_counter_raised(self->a.fd, counter) >= ~0ULL - 1));
+	close(fd);
+}
+
+/* Counters of a context that may listen to an eventfd */
+#define MAX_EVENTFDS	256
+
+static __u64 raised_by_all(int fd, const int counters[MAX_EVENTFDS])
+{
+	__u64 sum = 0;
+	int i;
+
+	for (i = 0; i < MAX_EVENTFDS; i++)
+		sum += raw_counter_raised(fd, counters[i]);
+	return sum;
+}
+
+/* There may be so many that listen, to one eventfd or to many. */
+TEST_F(counter, many_eventfds)
+{
+	int fd = eventfd(0, EFD_CLOEXEC), counters[MAX_EVENTFDS], others, i;
+
+	for (i = 0; i < MAX_EVENTFDS; i++) {
+		counters[i] = eventfd_counter(self->a.fd, fd);
+		ASSERT_LT(0, counters[i]);
+	}
+	EXPECT_EQ(-ENOSPC, eventfd_counter(self->a.fd, fd));
+	others = eventfd_counter(self->b.fd, fd);
+	ASSERT_LT(0, others);
+	ASSERT_EQ(0, raw_destroy(self->a.fd, counters[0]));
+	EXPECT_EQ(-EBADF, eventfd_counter(self->a.fd, -1));
+	counters[0] = eventfd_counter(self->a.fd, fd);
+	EXPECT_LT(0, counters[0]);
+	EXPECT_EQ(-ENOSPC, eventfd_counter(self->a.fd, fd));
+	/* What is written is counted once. */
+	ASSERT_EQ(0, eventfd_write(fd, 1));
+	EXPECT_TRUE(RAW_EVENTUALLY(raised_by_all(self->a.fd, counters) +
+				   raw_counter_raised(self->b.fd, others) == 1));
+	close(fd);
+}
+
 /* A destroyed counter leaves the eventfd alone. */
 TEST_F(counter, eventfd_after_destroy)
 {
@@ -197,15 +259,6 @@ TEST_F(counter, eventfd_after_destroy)
 	ASSERT_EQ(0, eventfd_read(fd, &value));
 	EXPECT_EQ(6, value);
 	close(fd);
-}
-
-static void *write_many(void *fd)
-{
-	int i;
-
-	for (i = 0; i < 1000; i++)
-		eventfd_write(*(int *)fd, 1);
-	return NULL;
 }
 
 /* Nothing gets lost, however many write. */

@@ -3,6 +3,7 @@
  * Isolation: what is one user's is out of reach of another; who floods or meddles
  * changes nothing for others; network namespaces are heeded.
  */
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -20,6 +21,7 @@
 
 #include "collq_memory.h"
 #include "forger.h"
+#include "slow_kernel.h"
 
 #define ONE_USER	2001
 #define OTHER_USER	2002
@@ -464,6 +466,86 @@ TEST(third_parties)
 	EXPECT_EQ(IB_COLLQ_ENDPOINT_CONNECTED, raw_endpoint_info(b.fd, b.endpoint).state);
 	for (i = 0; i < ARRAY_SIZE(third); i++)
 		raw_side_close(&third[i]);
+	raw_pair_close(&a, &b);
+}
+
+/* An endpoint with a peer that there isn't, and what it writes to there. */
+static int stray(int fd, struct ib_collq_task *task)
+{
+	struct ib_collq_endpoint_create attr = raw_endpoint_attr(IB_COLLQ_ENDPOINT_SIGNAL);
+	struct ib_collq_zone_name name = {
+		.version = htole16(IB_COLLQ_PROTOCOL_VERSION), .length = htole64(8),
+	};
+	struct ib_collq_address address;
+	int err, endpoint, target;
+
+	attr.max_send_sge = 1;
+	attr.send_capacity = 1;
+	attr.timeout = 31;
+	endpoint = raw_endpoint_create(fd, &attr);
+	if (endpoint < 0)
+		return endpoint;
+	memcpy(&address, attr.address, sizeof(address));
+	address.qpn = htole32(0xfffff0);
+	memcpy(name.endpoint, address.nonce, sizeof(name.endpoint));
+	err = raw_endpoint_connect(fd, endpoint, (__u8 *)&address);
+	if (err)
+		return err;
+	target = raw_target_create(fd, endpoint, &name);
+	*task = raw_write_list(endpoint, target, 0, 1);
+	return target < 0 ? target : 0;
+}
+
+#define NR_STRAYS	600
+
+/* Writes on all of them in a graph that is cancelled then: each endpoint fails. */
+static int fail_many(int fd, __u32 ring)
+{
+	static struct ib_collq_task tasks[NR_STRAYS + 1];
+	const struct ib_collq_sge sge = { .length = 8 };
+	struct ib_collq_buffer_bind binding = {};
+	const struct raw_graph graph = {
+		.tasks = tasks, .nr_tasks = NR_STRAYS + 1, .sges = &sge, .nr_sges = 1,
+		.nr_buffers = 1,
+	};
+	int i, id, queue, err;
+
+	for (i = 0; i < NR_STRAYS; i++) {
+		err = stray(fd, &tasks[i]);
+		if (err)
+			return err;
+	}
+	tasks[i] = raw_wait_for(raw_counter_create(fd, IB_COLLQ_SOURCE_USER, 0), 1);
+	binding.region = raw_region_create(fd, raw_map(RAW_PAGE), RAW_PAGE, 0);
+	id = raw_data_graph_create(fd, &graph, NULL);
+	queue = raw_queue_create(fd, ring, 1, NULL, 0);
+	if (id < 0 || queue < 0)
+		return -EIO;
+	err = raw_submit_bound(fd, queue, id, &binding, 1, NULL);
+	return err ? err : raw_cancel(fd, queue, 0);
+}
+
+/* One context fails in many ways at once; deadlines of others come to pass all the same. */
+TEST(many_failures)
+{
+	__u64 deadline, sequence;
+	struct ib_collq_task task;
+	struct raw_side a, b, c;
+	int graph, status;
+
+	ASSERT_EQ(0, raw_pair_open(&a, &b));
+	ASSERT_EQ(0, raw_side_open(&c));
+	task = raw_wait_for(a.counter, 1);
+	graph = raw_graph_create(a.fd, &task, 1);
+	ASSERT_EQ(0, fail_many(c.fd, c.ring.id));
+	deadline = raw_in_ms(100);
+	ASSERT_EQ(0, raw_submit(a.fd, a.queue, graph, 0, deadline, &sequence));
+	ASSERT_EQ(0, raw_result(a.fd, a.queue, sequence, &status));
+	EXPECT_EQ(-ETIMEDOUT, status);
+	if (!slow_kernel())
+		EXPECT_GT(deadline + 500000000, raw_now())
+			TH_LOG("%llu ms late", (raw_now() - deadline) / 1000000);
+	raw_side_close(&c);
 	raw_pair_close(&a, &b);
 }
 

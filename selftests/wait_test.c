@@ -7,6 +7,8 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -106,6 +108,56 @@ TEST_F(wait, deadline)
 	ASSERT_EQ(0, raw_counter_raise(self->fd, self->counter, 1));
 	ASSERT_EQ(0, raw_result(self->fd, self->queue, sequence, &status));
 	EXPECT_EQ(0, status);
+}
+
+/* In a time namespace that is behind: its last moment is one that doesn't come. */
+static int wait_far_ahead(void)
+{
+	struct ib_collq_task task;
+	struct ib_collq_queue_wait wait;
+	struct raw_side a, b;
+	__u64 sequence;
+	int graph;
+
+	if (raw_pair_open(&a, &b))
+		return 10;
+	task = raw_wait_for(a.counter, 1);
+	graph = raw_graph_create(a.fd, &task, 1);
+	if (raw_submit(a.fd, a.queue, graph, 0, INT64_MAX, &sequence))
+		return 11;
+	if (raw_wait(a.fd, a.queue, sequence, raw_in_ms(20), &wait) != -ETIME)
+		return 12;
+	if (raw_submit(b.fd, b.queue, b.graph, 0, UINT64_MAX, NULL))
+		return 13;
+	return raw_wait(a.fd, a.queue, sequence, UINT64_MAX, &wait) || wait.status ? 14 : 0;
+}
+
+static int live_behind(void)
+{
+	FILE *offsets;
+	pid_t pid;
+
+	if (unshare(CLONE_NEWTIME))
+		return 20;
+	offsets = fopen("/proc/self/timens_offsets", "w");
+	if (!offsets || fprintf(offsets, "monotonic -3 0\n") < 0 || fclose(offsets))
+		return 21;
+	pid = fork();
+	if (!pid)
+		_exit(wait_far_ahead());
+	return raw_exit_status(pid);
+}
+
+TEST(deadline_far_ahead)
+{
+	pid_t pid;
+
+	if (geteuid())
+		SKIP(return, "takes root");
+	pid = fork();
+	if (!pid)
+		_exit(live_behind());
+	EXPECT_EQ(0, raw_exit_status(pid));
 }
 
 TEST_F(wait, no_such_submission)

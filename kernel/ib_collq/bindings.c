@@ -190,7 +190,7 @@ static void collq_bindings_free(struct collq_bindings *bindings)
 	kfree(bindings);
 	collq_object_put(&graph->obj);
 	if (drained)
-		queue_work(collq_wq, drained);
+		queue_work(collq_run_wq, drained);
 }
 
 /* Any context but hardirq. True if it was the last reference. */

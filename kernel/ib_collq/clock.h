@@ -21,9 +21,16 @@ static inline s64 collq_clock_offset(void)
 /* A deadline of the caller's, as the kernel counts; 0 stays 0. */
 static inline u64 collq_clock_to_host(u64 time)
 {
+	s64 offset;
+
 	if (likely(!time))
 		return 0;
-	return max_t(s64, min_t(u64, time, KTIME_MAX) - collq_clock_offset(), 1);
+	time = min_t(u64, time, KTIME_MAX);
+	offset = collq_clock_offset();
+	/* Further away than the kernel counts */
+	if (offset < 0 && time > KTIME_MAX + offset)
+		return KTIME_MAX;
+	return max_t(s64, time - offset, 1);
 }
 
 static inline u64 collq_clock_from_host(u64 time)

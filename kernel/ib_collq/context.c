@@ -171,6 +171,20 @@ void collq_context_fail(struct collq_context *ctx, int error)
 	collq_ring_wake_all(ctx);
 }
 
+static void collq_context_end_queues(struct collq_context *ctx)
+{
+	struct collq_object *obj;
+	unsigned long id;
+
+	lockdep_assert_held(&ctx->mutex);
+
+	xa_for_each(&ctx->objects, id, obj) {
+		if (obj->ops->type == IB_COLLQ_OBJECT_QUEUE)
+			collq_queue_end(collq_queue_of(obj));
+		cond_resched();
+	}
+}
+
 /*
  * Takes everything out of service and gives the device's things back, except
  * what lingers. May sleep. Happens once: when the file is closed or when the
@@ -193,6 +207,8 @@ void collq_context_detach(struct collq_context *ctx)
 
 	mutex_lock(&ctx->mutex);
 	if (ctx->verbs) {
+		/* First all of them, since each may take a while to get its buffers back. */
+		collq_context_end_queues(ctx);
 		for (i = 0; i < ARRAY_SIZE(order); i++)
 			collq_object_destroy_type(ctx, order[i]);
 		/* Without a queue nobody asks for it again. */

@@ -36,6 +36,7 @@ struct mm_struct;
  * @next_id: where the search for a free id goes on
  * @nr_objects: number of objects, under @mutex
  * @nr_zones: number of landing zones among them, under @mutex
+ * @nr_eventfds: number of counters among them that listen to an eventfd, under @mutex
  * @borrowed: verbs objects of the process that its objects use, see borrow.c
  * @closed: its file is gone; set under @mutex
  * @verbs: protection domain; NULL once the context or
@@ -64,6 +65,7 @@ struct collq_context {
 	u32 next_id;
 	u32 nr_objects;
 	u32 nr_zones;
+	u32 nr_eventfds;
 	atomic_t borrowed;
 	bool closed;
 	struct collq_verbs *verbs;

@@ -17,6 +17,7 @@
 #include "endpoint.h"
 #include "engine.h"
 #include "graph.h"
+#include "limits.h"
 #include "queue.h"
 #include "signal.h"
 
@@ -34,8 +35,10 @@ static void collq_counter_destroy(struct collq_object *obj)
 	struct collq_counter *counter = collq_counter_of(obj);
 	struct collq_endpoint *ep = counter->endpoint;
 
-	if (counter->eventfd)
+	if (counter->eventfd) {
 		collq_eventfd_stop(counter->eventfd);
+		obj->ctx->nr_eventfds--;
+	}
 	if (!ep)
 		return;
 	if (counter->source == IB_COLLQ_SOURCE_SIGNAL) {
@@ -80,6 +83,22 @@ static int collq_counter_attach(struct collq_counter *counter,
 	return 0;
 }
 
+/* Makes the counter count what is written to an eventfd. */
+static int collq_counter_listen(struct collq_counter *counter, int fd)
+{
+	struct collq_context *ctx = counter->obj.ctx;
+	struct collq_eventfd *eventfd;
+
+	if (ctx->nr_eventfds >= COLLQ_MAX_EVENTFDS)
+		return -ENOSPC;
+	eventfd = collq_eventfd_listen(fd, counter);
+	if (IS_ERR(eventfd))
+		return PTR_ERR(eventfd);
+	counter->eventfd = eventfd;
+	ctx->nr_eventfds++;
+	return 0;
+}
+
 /**
  * collq_counter_create - make a counter
  * @ctx: the context
@@ -89,7 +108,8 @@ static int collq_counter_attach(struct collq_counter *counter,
  * Called with ctx->mutex held. May sleep.
  *
  * Return: the counter, not published yet, or an ERR_PTR: -EINVAL, -EBUSY if the
- * endpoint has such a counter, -EBADF if the descriptor is not an eventfd.
+ * endpoint has such a counter, -EBADF if there's no such descriptor or it is not an
+ * eventfd, -ENOSPC if there are too many that listen to one.
  */
 struct collq_counter *
 collq_counter_create(struct collq_context *ctx,
@@ -129,11 +149,9 @@ collq_counter_create(struct collq_context *ctx,
 			goto err_abort;
 	}
 	if (attr->source == IB_COLLQ_SOURCE_EVENTFD) {
-		counter->eventfd = collq_eventfd_listen(attr->eventfd, counter);
-		if (IS_ERR(counter->eventfd)) {
-			err = PTR_ERR(counter->eventfd);
+		err = collq_counter_listen(counter, attr->eventfd);
+		if (err)
 			goto err_abort;
-		}
 	}
 	attr->id = counter->obj.id;
 	return counter;
@@ -287,19 +305,38 @@ int collq_counter_unbind(struct collq_counter *counter)
 	return err;
 }
 
-/* Whether a graph that waits here is submitted and unfinished. */
-bool collq_counter_busy(struct collq_counter *counter)
+/*
+ * No graph that waits here begins to run until collq_counter_release(). False if one is
+ * submitted and unfinished.
+ */
+bool collq_counter_hold(struct collq_counter *counter)
 {
 	struct collq_context *ctx = counter->obj.ctx;
-	bool busy;
+	bool claimed;
 
 	spin_lock_bh(&ctx->claim_lock);
-	busy = collq_counter_claimed(counter);
+	claimed = collq_counter_claimed(counter);
+	if (!claimed) {
+		counter->held = true;
+		/* Which has to look again, next time. */
+		if (counter->claimant)
+			counter->claimant->claimed = false;
+		counter->claimant = NULL;
+	}
 	spin_unlock_bh(&ctx->claim_lock);
-	return busy;
+	return !claimed;
 }
 
-/* Forgets what came and nobody waited for: its source begins anew. */
+void collq_counter_release(struct collq_counter *counter)
+{
+	struct collq_context *ctx = counter->obj.ctx;
+
+	spin_lock_bh(&ctx->claim_lock);
+	counter->held = false;
+	spin_unlock_bh(&ctx->claim_lock);
+}
+
+/* Forgets what came and nobody waited for: its source begins anew. Held. */
 void collq_counter_restart(struct collq_counter *counter)
 {
 	spin_lock_bh(&counter->lock);

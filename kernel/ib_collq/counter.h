@@ -22,6 +22,7 @@ struct collq_queue;
  * @generation: and the generation of the binding
  * @eventfd: with IB_COLLQ_SOURCE_EVENTFD: the listener
  * @claimant: the graph that waits here, or last did; under ctx->claim_lock
+ * @held: its endpoint is being reset: nothing claims it; under ctx->claim_lock
  * @lock: protects the following. Innermost
  * @endpoint: the endpoint behind it: given at create (named), or the one whose
  *	slot is bound to it (named while bound), else NULL. Changed under
@@ -40,6 +41,7 @@ struct collq_counter {
 	u16 generation;
 	struct collq_eventfd *eventfd;
 	struct collq_graph *claimant;
+	bool held;
 
 	spinlock_t lock;		/* all that follows */
 	struct collq_endpoint *endpoint;
@@ -69,7 +71,8 @@ struct collq_endpoint *collq_counter_endpoint(struct collq_counter *counter);
 void collq_counter_bind(struct collq_counter *counter,
 			struct collq_endpoint *ep, int error);
 int collq_counter_unbind(struct collq_counter *counter);
-bool collq_counter_busy(struct collq_counter *counter);
+bool collq_counter_hold(struct collq_counter *counter);
+void collq_counter_release(struct collq_counter *counter);
 void collq_counter_restart(struct collq_counter *counter);
 void collq_counter_read(struct collq_counter *counter, u64 *raised,
 			u64 *consumed, int *error);

@@ -196,15 +196,19 @@ static u32 collq_calc_piece(const struct collq_step *step,
 	return length;
 }
 
-/* Starts with what is to be read. The entries are counted, which costs. */
+/*
+ * Starts with what is to be read. The entries are counted, which costs, and any of them
+ * may be empty, and skipped.
+ */
 void collq_data_begin(struct collq_progress *progress,
-		      const struct collq_list *src, unsigned int *budget)
+		      const struct collq_list *src, const struct collq_list *dst,
+		      unsigned int *budget)
 {
 	*progress = (struct collq_progress) {
 		.left = collq_list_length(src),
 		.begun = true,
 	};
-	*budget -= min(*budget, src->nr / COLLQ_ENTRIES_PER_TASK);
+	*budget -= min(*budget, (src->nr + dst->nr) / COLLQ_ENTRIES_PER_TASK);
 }
 
 /* A piece has been done. */
@@ -250,7 +254,7 @@ u64 collq_data_run(const struct collq_graph *graph,
 	u32 done;
 
 	if (!progress->begun)
-		collq_data_begin(progress, &src, budget);
+		collq_data_begin(progress, &src, &dst, budget);
 	before = progress->left;
 	if (step->opcode == IB_COLLQ_TASK_COPY)
 		collq_data_copy(&src, &dst, progress, budget);

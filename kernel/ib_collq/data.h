@@ -35,7 +35,8 @@ struct collq_progress {
 
 u64 collq_list_length(const struct collq_list *list);
 void collq_data_begin(struct collq_progress *progress,
-		      const struct collq_list *src, unsigned int *budget);
+		      const struct collq_list *src, const struct collq_list *dst,
+		      unsigned int *budget);
 void collq_data_copy(const struct collq_list *src, const struct collq_list *dst,
 		     struct collq_progress *progress, unsigned int *budget);
 u64 collq_data_run(const struct collq_graph *graph,

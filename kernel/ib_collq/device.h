@@ -82,8 +82,13 @@ struct collq_device {
 /* Drawn when the module is loaded: tells "the same module" from "another". */
 extern u8 collq_instance[16];
 
-/* For what may sleep, or is too much for softirq. */
+/* For what may sleep. */
 extern struct workqueue_struct *collq_wq;
+/*
+ * For what is too much for softirq, or due: it never sleeps nor waits, so that no user's
+ * failures hold up what runs for another, and collq_wq may wait for it.
+ */
+extern struct workqueue_struct *collq_run_wq;
 
 struct collq_device *collq_device_of(struct ib_device *ibdev);
 int collq_device_add(struct ib_device *ibdev, struct collq_device **out);

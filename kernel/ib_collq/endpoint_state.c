@@ -218,17 +218,24 @@ static bool collq_endpoint_all_sent(struct collq_endpoint *ep)
 	return sent;
 }
 
+static atomic_t collq_nr_abort_waits = ATOMIC_INIT(0);
+
 /*
  * A signal endpoint that was abandoned carries the ABORT that tells why: let it get
- * through, if the queue pair still works. May sleep.
+ * through, if the queue pair still works. May sleep, unless too many do: the failures of
+ * others are not to wait for them.
  */
 static void collq_endpoint_let_send(struct collq_endpoint *ep)
 {
+	if (atomic_inc_return(&collq_nr_abort_waits) > COLLQ_MAX_ABORT_WAITS)
+		goto out;
 	spin_lock_bh(&ep->lock);
 	ep->resetting = true;
 	spin_unlock_bh(&ep->lock);
 	wait_var_event_timeout(&ep->retired, collq_endpoint_all_sent(ep),
 			       COLLQ_ABORT_TIME);
+out:
+	atomic_dec(&collq_nr_abort_waits);
 }
 
 void collq_endpoint_event_work(struct work_struct *work)

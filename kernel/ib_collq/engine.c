@@ -134,7 +134,7 @@ void collq_engine_exit(void)
 			spin_lock(&collq_overflow_lock);
 			list_splice_tail_init(&runner->queues, &collq_overflow);
 			spin_unlock(&collq_overflow_lock);
-			queue_work(collq_wq, &collq_overflow_work);
+			queue_work(collq_run_wq, &collq_overflow_work);
 		}
 	}
 	runner->depth--;

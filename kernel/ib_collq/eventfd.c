@@ -4,9 +4,9 @@
  * driver's callback, io_uring) can trigger a graph without knowing of it.
  *
  * The listener sits in the eventfd's wait queue. It's called back with that
- * queue's lock held and interrupts off, possibly in hardirq, so it only takes
- * the count; a worker raises the counter. The listener holds the file, so the
- * eventfd can't go first.
+ * queue's lock held and interrupts off, possibly in hardirq, and beside all others that
+ * listen to the same eventfd; so all it does is to call a worker, which takes the count and
+ * raises the counter. The listener holds the file, so the eventfd can't go first.
  */
 #include <linux/eventfd.h>
 #include <linux/file.h>
@@ -19,23 +19,21 @@
 #include "engine.h"
 
 /*
- * An eventfd in semaphore mode gives out one at a time. What is more than this is
- * left to the worker, which comes back a jiffy later if there's still more, so
- * that a large count costs a little for a while.
+ * An eventfd in semaphore mode gives out one at a time. The worker takes so many, and
+ * comes back a jiffy later if there's still more, so that a large count costs a little
+ * for a while.
  */
-#define COLLQ_EVENTFD_READS	64
-#define COLLQ_EVENTFD_WORK_READS	4096
+#define COLLQ_EVENTFD_READS	256
 
 /**
  * struct collq_eventfd - a listener on an eventfd
  * @counter: the counter; it outlives the listener
  * @file: the eventfd's file; referenced
  * @eventfd: the same, as its own interface wants it; referenced
- * @head: the eventfd's wait queue; its lock protects @pending
+ * @head: the eventfd's wait queue
  * @wait: our entry there
  * @poll: how it gets there
- * @pending: what was taken and not raised yet
- * @work: takes the rest, and raises the counter
+ * @work: takes the count, and raises the counter
  */
 struct collq_eventfd {
 	struct collq_counter *counter;
@@ -44,29 +42,26 @@ struct collq_eventfd {
 	wait_queue_head_t *head;
 	wait_queue_entry_t wait;
 	poll_table poll;
-	u64 pending;
 	struct delayed_work work;
 };
 
 /*
- * Takes what is in the eventfd, in @reads reads at most. Called with the wait
- * queue's lock held. True if there may be more.
+ * Takes what is in the eventfd, or some of it, and lets those write who have waited for
+ * room. Called with the wait queue's lock held. True if there may be more.
  */
-static bool collq_eventfd_take(struct collq_eventfd *listener, int reads)
+static bool collq_eventfd_take(struct collq_eventfd *listener, u64 *sum)
 {
+	int reads = COLLQ_EVENTFD_READS;
 	u64 count;
 
-	while (reads--) {
+	*sum = 0;
+	do {
 		eventfd_ctx_do_read(listener->eventfd, &count);
-		if (!count)
-			return false;
-		/* A count that would wrap stays the highest one. */
-		if (listener->pending + count < count)
-			listener->pending = U64_MAX;
-		else
-			listener->pending += count;
-	}
-	return true;
+		*sum += count;
+	} while (count && --reads);
+	if (*sum && waitqueue_active(listener->head))
+		wake_up_locked_poll(listener->head, EPOLLOUT);
+	return count;
 }
 
 static int collq_eventfd_wakeup(wait_queue_entry_t *wait, unsigned int mode,
@@ -75,11 +70,8 @@ static int collq_eventfd_wakeup(wait_queue_entry_t *wait, unsigned int mode,
 	struct collq_eventfd *listener =
 		container_of(wait, struct collq_eventfd, wait);
 
-	if (!(key_to_poll(key) & EPOLLIN))
-		return 0;
-	collq_eventfd_take(listener, COLLQ_EVENTFD_READS);
-	if (listener->pending)
-		mod_delayed_work(collq_wq, &listener->work, 0);
+	if (key_to_poll(key) & EPOLLIN)
+		mod_delayed_work(collq_run_wq, &listener->work, 0);
 	return 0;
 }
 
@@ -91,9 +83,7 @@ static void collq_eventfd_work(struct work_struct *work)
 	u64 count;
 
 	spin_lock_irq(&listener->head->lock);
-	more = collq_eventfd_take(listener, COLLQ_EVENTFD_WORK_READS);
-	count = listener->pending;
-	listener->pending = 0;
+	more = collq_eventfd_take(listener, &count);
 	spin_unlock_irq(&listener->head->lock);
 
 	if (count) {
@@ -103,7 +93,7 @@ static void collq_eventfd_work(struct work_struct *work)
 		collq_engine_exit_bh();
 	}
 	if (more)
-		queue_delayed_work(collq_wq, &listener->work, 1);
+		queue_delayed_work(collq_run_wq, &listener->work, 1);
 }
 
 static void collq_eventfd_queue(struct file *file, wait_queue_head_t *head,
@@ -143,7 +133,7 @@ struct collq_eventfd *collq_eventfd_listen(int fd, struct collq_counter *counter
 	}
 
 	if (vfs_poll(listener->file, &listener->poll) & EPOLLIN)
-		mod_delayed_work(collq_wq, &listener->work, 0);
+		mod_delayed_work(collq_run_wq, &listener->work, 0);
 	return listener;
 
 err_fput:
@@ -153,7 +143,7 @@ err_free:
 	return ERR_PTR(err);
 }
 
-/* What was written before is counted or lost, what is written after stays. */
+/* What was written before is counted or stays there, as what is written after does. */
 void collq_eventfd_stop(struct collq_eventfd *listener)
 {
 	remove_wait_queue(listener->head, &listener->wait);

@@ -214,7 +214,8 @@ static int collq_graph_claim_waits(struct collq_graph *graph,
 	u32 i;
 
 	for (i = 0; i < graph->nr_waits; i++) {
-		if (!collq_graph_yields(graph->waits[i]->claimant, graph, queue))
+		if (graph->waits[i]->held ||
+		    !collq_graph_yields(graph->waits[i]->claimant, graph, queue))
 			return -EBUSY;
 	}
 	for (i = 0; i < graph->nr_waits; i++) {

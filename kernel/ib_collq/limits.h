@@ -15,6 +15,7 @@
 #define COLLQ_MAX_CAPACITY		4096
 #define COLLQ_MAX_QP_SLOTS		524288	/* of all endpoints together */
 #define COLLQ_MAX_SLOTS			16384
+#define COLLQ_MAX_EVENTFDS		256	/* counters of a context that listen to one */
 #define COLLQ_MAX_TASKS			65536
 #define COLLQ_MAX_SGES			65536
 #define COLLQ_MAX_BUFFERS		16
@@ -44,6 +45,7 @@
  * behind the data that is under way, in jiffies
  */
 #define COLLQ_ABORT_TIME		HZ
+#define COLLQ_MAX_ABORT_WAITS		64	/* at a time, of all contexts together */
 
 /* Endpoints of a device that may linger at a time, unless max_lingering says else */
 #define COLLQ_MAX_LINGERING		4096

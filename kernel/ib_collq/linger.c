@@ -337,8 +337,10 @@ void collq_linger_shorten(struct collq_context *ctx)
 		    time_after(ep->linger_until, until))
 			ep->linger_until = until;
 	}
+	/* Else they have been ended, and the device may be about to go. */
+	if (!list->stop)
+		collq_linger_kick(ctx->device);
 	spin_unlock_bh(&list->lock);
-	collq_linger_kick(ctx->device);
 }
 
 /* The device goes: from here on lingering is short. */

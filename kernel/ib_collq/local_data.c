@@ -114,7 +114,7 @@ static int collq_local_copy(struct collq_endpoint *ep,
 	unsigned int *budget = collq_engine_budget();
 
 	if (!progress->begun) {
-		collq_data_begin(progress, &message->src, budget);
+		collq_data_begin(progress, &message->src, &message->dst, budget);
 		if (progress->left > collq_list_length(&message->dst))
 			return -EMSGSIZE;
 	}
@@ -199,7 +199,7 @@ static void collq_local_sent(struct collq_endpoint *ep, bool arrived, int error)
 static void collq_local_hand_over(struct collq_endpoint *ep)
 {
 	collq_object_get(&ep->obj);
-	if (!queue_work(collq_wq, &ep->local.work))
+	if (!queue_work(collq_run_wq, &ep->local.work))
 		/* Can't be the last one: the work has one too. */
 		collq_object_put(&ep->obj);
 }

@@ -21,6 +21,7 @@
 
 u8 collq_instance[16];
 struct workqueue_struct *collq_wq;
+struct workqueue_struct *collq_run_wq;
 
 static const char *collq_unsuitable(struct ib_device *ibdev)
 {
@@ -105,9 +106,13 @@ static int __init collq_init(void)
 	collq_wq = alloc_workqueue("ib_collq", WQ_UNBOUND, 0);
 	if (!collq_wq)
 		return -ENOMEM;
+	err = -ENOMEM;
+	collq_run_wq = alloc_workqueue("ib_collq_run", WQ_UNBOUND, 0);
+	if (!collq_run_wq)
+		goto err_destroy_wq;
 	err = collq_cdev_init();
 	if (err)
-		goto err_destroy_wq;
+		goto err_destroy_run_wq;
 	err = ib_register_client(&collq_client);
 	if (err)
 		goto err_cdev_exit;
@@ -115,6 +120,8 @@ static int __init collq_init(void)
 
 err_cdev_exit:
 	collq_cdev_exit();
+err_destroy_run_wq:
+	destroy_workqueue(collq_run_wq);
 err_destroy_wq:
 	destroy_workqueue(collq_wq);
 	return err;
@@ -123,7 +130,8 @@ err_destroy_wq:
 static void __exit collq_exit(void)
 {
 	ib_unregister_client(&collq_client);
-	/* The last references to contexts and devices. */
+	/* The last references to contexts and devices, which the first may put. */
+	destroy_workqueue(collq_run_wq);
 	destroy_workqueue(collq_wq);
 	collq_cdev_exit();
 }

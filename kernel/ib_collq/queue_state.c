@@ -332,7 +332,7 @@ void collq_queue_arm_deadline(struct collq_queue *queue, u64 deadline)
 		delay = min_t(u64, nsecs_to_jiffies64(deadline - now) + 1,
 			      MAX_JIFFY_OFFSET);
 	queue->armed = deadline;
-	mod_delayed_work(collq_wq, &queue->deadline_work, delay);
+	mod_delayed_work(collq_run_wq, &queue->deadline_work, delay);
 }
 
 /* Fails or takes out what is late; returns the next deadline, or 0. */

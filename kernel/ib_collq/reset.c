@@ -26,30 +26,36 @@
 #include "limits.h"
 #include "zone.h"
 
-/* Calls a function for each counter that the endpoint raises, until it's true. */
-static bool collq_reset_any(struct collq_endpoint *ep,
-			    bool (*visit)(struct collq_counter *counter))
+/* Calls a function for each counter that the endpoint raises, as long as it's true. */
+static bool collq_reset_each(struct collq_endpoint *ep,
+			     bool (*visit)(struct collq_counter *counter))
 {
 	u32 slot;
 
 	lockdep_assert_held(&ep->obj.ctx->mutex);
 
-	if (ep->sends_counter && visit(ep->sends_counter))
-		return true;
-	if (ep->messages_counter && visit(ep->messages_counter))
-		return true;
+	if (ep->sends_counter && !visit(ep->sends_counter))
+		return false;
+	if (ep->messages_counter && !visit(ep->messages_counter))
+		return false;
 	for (slot = 0; slot < ep->nr_slots; slot++) {
-		if (ep->slots[slot] && visit(ep->slots[slot]))
-			return true;
+		if (ep->slots[slot] && !visit(ep->slots[slot]))
+			return false;
 		cond_resched();
 	}
-	return false;
+	return true;
 }
 
 static bool collq_reset_restart(struct collq_counter *counter)
 {
 	collq_counter_restart(counter);
-	return false;
+	return true;
+}
+
+static bool collq_reset_release(struct collq_counter *counter)
+{
+	collq_counter_release(counter);
+	return true;
 }
 
 /* A message endpoint is of no use without its signal endpoint. */
@@ -118,26 +124,13 @@ static void collq_reset_state(struct collq_endpoint *ep)
 	spin_unlock_bh(&ep->lock);
 }
 
-/**
- * collq_endpoint_reset - make an endpoint as new
- * @ep: the endpoint
- *
- * Called with ctx->mutex held. May sleep.
- *
- * Return: 0 with a new address in @ep->attr, -EBUSY if a graph that may wait
- * for it is unfinished, the error of a message endpoint's signal endpoint, or
- * what creating an endpoint gives; then nothing has changed.
- */
-int collq_endpoint_reset(struct collq_endpoint *ep)
+/* With its counters held: no graph that waits for it runs, or begins to. */
+static int collq_reset_held(struct collq_endpoint *ep)
 {
 	struct ib_collq_address address;
 	struct ib_qp *qp;
 	int err;
 
-	lockdep_assert_held(&ep->obj.ctx->mutex);
-
-	if (collq_reset_any(ep, collq_counter_busy))
-		return -EBUSY;
 	qp = collq_endpoint_create_qp(ep);
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
@@ -162,11 +155,31 @@ int collq_endpoint_reset(struct collq_endpoint *ep)
 	ep->qp = qp;
 	ep->connected = false;
 	memcpy(ep->attr.address, &address, sizeof(address));
-	collq_reset_any(ep, collq_reset_restart);
+	collq_reset_each(ep, collq_reset_restart);
 	collq_reset_state(ep);
 	return 0;
 
 err_destroy_qp:
 	ib_destroy_qp(qp);
+	return err;
+}
+
+/**
+ * collq_endpoint_reset - make an endpoint as new
+ * @ep: the endpoint
+ *
+ * Called with ctx->mutex held. May sleep.
+ *
+ * Return: 0 with a new address in @ep->attr, -EBUSY if a graph that may wait
+ * for it is unfinished, the error of a message endpoint's signal endpoint, or
+ * what creating an endpoint gives; then nothing has changed.
+ */
+int collq_endpoint_reset(struct collq_endpoint *ep)
+{
+	int err = -EBUSY;
+
+	if (collq_reset_each(ep, collq_counter_hold))
+		err = collq_reset_held(ep);
+	collq_reset_each(ep, collq_reset_release);
 	return err;
 }

@@ -522,6 +522,18 @@ static bool collq_endpoint_repost_due(struct collq_endpoint *ep)
 	return true;
 }
 
+/*
+ * There's room for a batch. Fails only if the queue pair has, which then says so. Not
+ * when it's about to be drained, after which nothing may come.
+ */
+static void collq_endpoint_repost(struct collq_endpoint *ep)
+{
+	spin_lock(&ep->lock);
+	if (ep->state != IB_COLLQ_ENDPOINT_CLOSED || ep->lingering)
+		ib_post_recv(ep->qp, &ep->repost[0], NULL);
+	spin_unlock(&ep->lock);
+}
+
 /* A message endpoint has got a message. Its lock is held. */
 void collq_endpoint_message_done(struct collq_endpoint *ep)
 {
@@ -572,10 +584,7 @@ void collq_endpoint_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	collq_engine_exit();
 
-	/*
-	 * After what the message has set going; there's room for a batch. Fails
-	 * only if the queue pair has, which then says so.
-	 */
+	/* After what the message has set going. */
 	if (repost)
-		ib_post_recv(ep->qp, &ep->repost[0], NULL);
+		collq_endpoint_repost(ep);
 }

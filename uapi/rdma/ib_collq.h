@@ -45,6 +45,7 @@
  *  - EINVAL: malformed: the size is too small, a reserved member is not zero,
  *    a value is out of its range.
  *  - EFAULT: a pointer leads nowhere.
+ *  - EBADF: there's no such eventfd.
  *  - ENOENT: there's no such object, or it is of another type.
  *  - EBUSY: the object is named by another, or is in use.
  *  - ENOSPC: a limit that &struct ib_collq_query reports, or the rdma cgroup's,

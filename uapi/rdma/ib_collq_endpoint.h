@@ -171,7 +171,8 @@ struct ib_collq_slot_bind {
  *	(a message endpoint), else 0. An endpoint has one counter of each of these
  *	at most, else -EBUSY
  * @eventfd: the descriptor for IB_COLLQ_SOURCE_EVENTFD, else 0. The kernel
- *	takes what is written to it; the caller may close it
+ *	takes what is written to it; the caller may close it. -ENOSPC beyond 256
+ *	such counters in a context
  * @value: initial count
  * @id: out: the counter
  * @__reserved: must be 0

@@ -72,7 +72,7 @@ struct ib_collq_ring_header {
  *	-ENOTCONN (the endpoint isn't connected yet), -ETIMEDOUT (the deadline
  *	passed), -ECANCELED, -ENODEV (the device is gone), -ESTALE (the target
  *	of a WRITE is older than its endpoint's reset); or the one of these that
- *	the sender of an ABORT gave, where that was -ESTALE: -EREMOTEIO
+ *	the sender of an ABORT gave, where that was -ESTALE or -ENOTCONN: -EREMOTEIO
  * @queue: the queue
  * @task: index of the task that failed or was running, else IB_COLLQ_NO_TASK
  * @endpoint: the endpoint that failed or brought the ABORT, else
@@ -350,9 +350,10 @@ struct ib_collq_buffer_bind {
  * to take them back but to fail the endpoints that they are on, which have to be
  * reset then.
  *
- * -EBUSY if the queue's depth is used up, the ring has no free entry, or an
- * unfinished graph of another queue waits on one of the same counters. A queue
- * that has failed gives the error of its first failure.
+ * -EBUSY if the queue's depth is used up, the ring has no free entry, an
+ * unfinished graph of another queue waits on one of the same counters, or the endpoint
+ * behind one of them is being reset. A queue that has failed gives the error of its first
+ * failure.
  */
 struct ib_collq_queue_submit {
 	__u32 size;
