@@ -33,7 +33,7 @@ MEMBER(query, device, 104);
 MEMBER(query, max_region, 168);
 MEMBER(query, max_zone, 176);
 MEMBER(query, max_zones, 184);
-MEMBER(query, __reserved, 188);
+MEMBER(query, region_part, 188);
 
 STRUCT(batch, 32);
 MEMBER(batch, size, 0);
@@ -305,7 +305,7 @@ MEMBER(endpoint_info, dropped, 360);
 MEMBER(endpoint_info, local_sends, 368);
 MEMBER(endpoint_info, local_messages, 376);
 MEMBER(endpoint_info, is_local, 384);
-MEMBER(endpoint_info, __reserved, 388);
+MEMBER(endpoint_info, probes, 388);
 
 STRUCT(counter_info, 64);
 MEMBER(counter_info, create, 0);

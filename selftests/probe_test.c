@@ -149,11 +149,13 @@ TEST_F(probe, peer_is_there)
 	ASSERT_TRUE(RAW_EVENTUALLY(raw_endpoint_info(self->a.fd, endpoint).sends_done >= 5));
 	EXPECT_FALSE(raw_ring_take(&self->a.ring, &completion));
 	EXPECT_EQ(0, raw_endpoint_info(self->b.fd, far).messages);
+	EXPECT_LE(5, raw_endpoint_info(self->a.fd, endpoint).probes);
 
 	ASSERT_EQ(0, raw_run(self->b.fd, self->b.queue, send, &status));
 	ASSERT_EQ(0, raw_ring_next(self->a.fd, &self->a.ring, &completion));
 	EXPECT_EQ(0, completion.status);
 	EXPECT_EQ(1, raw_endpoint_info(self->b.fd, far).sends);
+	EXPECT_EQ(0, raw_endpoint_info(self->b.fd, far).probes);
 
 	/* And no more when nobody waits. A tick may be under way. */
 	probes = raw_endpoint_info(self->a.fd, endpoint).sends;

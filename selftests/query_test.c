@@ -55,11 +55,11 @@ TEST_F(context, query)
 	EXPECT_LE(1ULL << 30, query.max_region);
 	EXPECT_LE(1ULL << 20, query.max_zone);
 	EXPECT_LE(1024, query.max_zones);
-	EXPECT_EQ(0, query.__reserved);
 	/* What rxe has. */
 	EXPECT_EQ(32, query.max_send_sge);
 	EXPECT_EQ(32, query.max_recv_sge);
 	EXPECT_EQ(8 << 20, query.max_message);
+	EXPECT_EQ(1 << 20, query.region_part);
 }
 
 /* The same in all contexts and in addresses, and not zero. */

@@ -19,6 +19,7 @@ ASSERT_OFFSET(ib_collq_query, instance, 88);
 ASSERT_OFFSET(ib_collq_query, device, 104);
 ASSERT_OFFSET(ib_collq_query, max_region, 168);
 ASSERT_OFFSET(ib_collq_query, max_zones, 184);
+ASSERT_OFFSET(ib_collq_query, region_part, 188);
 ASSERT_SIZE(ib_collq_batch, 32);
 ASSERT_SIZE(ib_collq_object_destroy, 8);
 ASSERT_SIZE(ib_collq_address, IB_COLLQ_ADDRESS_SIZE);

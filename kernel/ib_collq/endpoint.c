@@ -459,5 +459,6 @@ void collq_endpoint_info(struct collq_endpoint *ep,
 	info->local_sends = ep->local.sends;
 	info->local_messages = ep->local.messages;
 	info->is_local = !!ep->local.peer;
+	info->probes = ep->probes;
 	spin_unlock_bh(&ep->lock);
 }

@@ -88,6 +88,7 @@ struct collq_send {
  * @retired: those known to have arrived
  * @last_signaled: sends posted up to the last one that will complete visibly
  * @probe_at: when to probe next, in jiffies
+ * @probes: that were sent, modulo 2^32
  * @released: sends so far that let go of their buffers, modulo 2^32 (if there's
  *	@sge_list)
  * @recvs_posted: RECV tasks posted and not complete (message endpoint)
@@ -158,6 +159,7 @@ struct collq_endpoint {
 	u32 retired;
 	u32 last_signaled;
 	unsigned long probe_at;
+	u32 probes;
 	u32 released;
 	u32 recvs_posted;
 	u32 recv_oldest;

@@ -22,6 +22,7 @@
 #include "graph.h"
 #include "ioctl.h"
 #include "limits.h"
+#include "mapping.h"
 #include "queue.h"
 #include "region.h"
 #include "ring.h"
@@ -56,6 +57,7 @@ static int collq_ioctl_query(struct collq_ioctl *io)
 		.max_region = COLLQ_MAX_REGION,
 		.max_zone = collq_zone_max(ibdev),
 		.max_zones = COLLQ_MAX_ZONES,
+		.region_part = collq_mapping_part(ibdev),
 		.nr_ports = ibdev->phys_port_cnt,
 	};
 	memcpy(query->instance, collq_instance, sizeof(query->instance));

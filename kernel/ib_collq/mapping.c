@@ -152,18 +152,26 @@ static int collq_map_add_chunks(struct collq_mapping *map,
 	return err;
 }
 
+/* Bytes of a chunk, a power of two; 0 if the device can't register any. */
+u32 collq_mapping_part(const struct ib_device *ibdev)
+{
+	u32 limit = ibdev->attrs.max_fast_reg_page_list_len;
+
+	if (limit <= COLLQ_SPARE_PAGES)
+		return 0;
+	return rounddown_pow_of_two(min(limit - COLLQ_SPARE_PAGES,
+					COLLQ_MAX_CHUNK_PAGES)) << PAGE_SHIFT;
+}
+
 /* Memory that is not contiguous. */
 static int collq_map_register(struct collq_mapping *map, u64 nr_pages, u64 length)
 {
-	u32 limit = map->verbs->pd->device->attrs.max_fast_reg_page_list_len;
+	u32 per_chunk = collq_mapping_part(map->verbs->pd->device) >> PAGE_SHIFT;
 	struct scatterlist *pages;
-	u32 per_chunk;
 	int err = -ENOMEM;
 
-	if (limit <= COLLQ_SPARE_PAGES)
+	if (!per_chunk)
 		return -EOPNOTSUPP;
-	per_chunk = rounddown_pow_of_two(min(limit - COLLQ_SPARE_PAGES,
-					     COLLQ_MAX_CHUNK_PAGES));
 	map->shift = PAGE_SHIFT + ilog2(per_chunk);
 	map->chunks = kvcalloc(DIV_ROUND_UP(nr_pages, per_chunk),
 			       sizeof(*map->chunks), GFP_KERNEL_ACCOUNT);

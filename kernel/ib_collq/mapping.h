@@ -56,6 +56,7 @@ struct collq_mapping {
 	struct collq_segment *segments;
 };
 
+u32 collq_mapping_part(const struct ib_device *ibdev);
 int collq_map(struct collq_mapping *map, struct collq_verbs *verbs,
 	      const struct collq_pin *pin, u32 offset, u64 length, bool write);
 void collq_unmap(struct collq_mapping *map);

@@ -377,8 +377,8 @@ void collq_endpoint_ask(struct collq_endpoint *ep)
 
 	if (ep->state == IB_COLLQ_ENDPOINT_CONNECTED &&
 	    collq_endpoint_in_flight(ep) < ep->attr.send_capacity &&
-	    !collq_endpoint_expects_ack(ep))
-		collq_endpoint_post_probe(ep);
+	    !collq_endpoint_expects_ack(ep) && !collq_endpoint_post_probe(ep))
+		ep->probes++;
 }
 
 /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What the module has counted of messages.
+ * What the module has counted of messages, but for those that only ask whether somebody who
+ * takes his time is still there.
  */
 #include "sends.h"
 
@@ -20,7 +21,7 @@ void count_sends(struct collq_context *context, struct sends *sends)
 			return;
 		if (describe.type != IB_COLLQ_OBJECT_ENDPOINT)
 			continue;
-		sends->wire += info.sends;
+		sends->wire += info.sends - info.probes;
 		sends->local += info.local_sends;
 	}
 }

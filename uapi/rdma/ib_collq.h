@@ -139,7 +139,9 @@
  * @max_region: bytes of a region
  * @max_zone: bytes of a landing zone
  * @max_zones: landing zones of a context
- * @__reserved: 0
+ * @region_part: bytes of a region that one scatter/gather entry of the device's can name,
+ *	if its memory isn't contiguous for the device: an entry of a graph's that crosses
+ *	a border of such a part, counted from the page that the region begins in, takes two
  *
  * What the module and the device can do. The limits are enforced; what goes
  * beyond one is refused with -ENOSPC (numbers of objects) or -EINVAL (sizes).
@@ -170,7 +172,7 @@ struct ib_collq_query {
 	__aligned_u64 max_region;
 	__aligned_u64 max_zone;
 	__u32 max_zones;
-	__u32 __reserved;
+	__u32 region_part;
 };
 
 /**

@@ -104,7 +104,7 @@ struct ib_collq_context_describe {
  * @local_sends: messages that went to a local peer, which @sends doesn't count
  * @local_messages: messages that came from one, which @messages doesn't count
  * @is_local: 1 if the peer is local, else 0
- * @__reserved: 0
+ * @probes: how many of @sends only asked whether the peer is there
  */
 struct ib_collq_endpoint_info {
 	struct ib_collq_endpoint_create create;
@@ -120,7 +120,7 @@ struct ib_collq_endpoint_info {
 	__aligned_u64 local_sends;
 	__aligned_u64 local_messages;
 	__u32 is_local;
-	__u32 __reserved;
+	__u32 probes;
 };
 
 /**
