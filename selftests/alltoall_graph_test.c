@@ -168,6 +168,26 @@ TEST_F_TIMEOUT(layout, every_way, 300)
 	}
 }
 
+/* Memory that is registered in parts, at whose borders an entry becomes two. */
+TEST_F_TIMEOUT(layout, room_for_borders, 300)
+{
+	struct collq_alltoall what;
+	uint32_t packing, nr = 0;
+
+	for (packing = COLLQ_PACKING_CPU; packing <= COLLQ_PACKING_SELECTIVE; packing++) {
+		what = alltoall(2, variant->layout, packing);
+		for (; what.nr_ranks <= 70; what.nr_ranks += 1 + what.nr_ranks / 8, nr++) {
+			what.region_part = 16U << nr % 5;
+			what.max_send_sge = limits[2 + nr % 3];
+			what.max_recv_sge = limits[2 + nr / 3 % 3];
+			what.block = 1 + nr % 8;
+			what.radix = radices[nr / 2 % NR_RADICES];
+			what.flags = nr / 4 % 2 ? COLLQ_ALLTOALL_IN_PLACE : 0;
+			check_one(_metadata, self, &what, 1);
+		}
+	}
+}
+
 /* Messages and copies that are longer than the device takes, and long blocks. */
 TEST_F_TIMEOUT(layout, limits_of_length, 300)
 {

@@ -102,6 +102,7 @@ int exchange_load(struct exchange *exchange)
 		.limits = {
 			.size = sizeof(data.limits),
 			.max_message = what->max_message,
+			.region_part = what->region_part,
 			.max_tasks = 65536,
 			.max_slots = 16384,
 			.max_sges = 65536,

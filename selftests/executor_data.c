@@ -69,12 +69,33 @@ static bool overlap(const struct list *a, const struct list *b)
 	return false;
 }
 
+/* What the device gets, if memory is registered in parts and begins somewhere in a page. */
+static bool fits_device(const struct executor *ex, const struct op *op)
+{
+	const struct ib_collq_query *limits = &ex->data.limits;
+	const uint32_t most = op->opcode == IB_COLLQ_TASK_SEND ? limits->max_send_sge :
+								 limits->max_recv_sge;
+	const uint32_t part = limits->region_part;
+	const struct ib_collq_sge *sge;
+	uint64_t base, first, nr;
+
+	for (base = 0; base < part / 2; base += part / 16) {
+		for (nr = 0, sge = op->from.sges; sge < op->from.sges + op->from.nr; sge++) {
+			first = base + sge->offset;
+			nr += (first + sge->length - 1) / part - first / part + 1;
+		}
+		if (nr > most)
+			return false;
+	}
+	return true;
+}
+
 int executor_check_lists(const struct executor *ex, const struct op *op)
 {
 	if (!is_inside(ex, &op->from) || !is_inside(ex, &op->to))
 		return -ERANGE;
 	if (op->opcode != IB_COLLQ_TASK_COPY && op->opcode != IB_COLLQ_TASK_CALC)
-		return 0;
+		return fits_device(ex, op) ? 0 : -EMSGSIZE;
 	if (length(&op->from) != length(&op->to) || overlap(&op->from, &op->to))
 		return -EINVAL;
 	return 0;

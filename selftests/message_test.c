@@ -177,7 +177,7 @@ TEST(header_and_status_are_read_as_written)
 	unsigned char bytes[sizeof(header)];
 
 	collq_message_put_header(bytes, &header);
-	EXPECT_EQ(0, memcmp(bytes, "CLQ3\1\0\0\0\2\0\0\0\3", 13));
+	EXPECT_EQ(0, memcmp(bytes, "CLQ4\1\0\0\0\2\0\0\0\3", 13));
 	collq_message_get_header(bytes, &read);
 	EXPECT_EQ(0, memcmp(&header, &read, sizeof(read)));
 	collq_message_put_status(bytes, -ENOSPC);
@@ -188,12 +188,14 @@ TEST(terms_are_read_as_written)
 {
 	static const unsigned char expected[] = {
 		8, 7, 6, 5, 4, 3, 2, 1, 9, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0,
+		10, 0, 0, 0, 0, 0, 0, 0,
 		1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0, 6, 0, 0, 0,
 	};
 	const struct collq_message_terms terms = {
 		.amount = 0x0102030405060708,
 		.max_message = 9,
 		.place = 7,
+		.region_part = 10,
 		.choice = { 1, 2, 3, 4 },
 		.max_send_sge = 5,
 		.max_recv_sge = 6,

@@ -27,6 +27,7 @@ int collq_agree_begin(struct collq_request *req)
 	own->max_send_sge = limits->max_send_sge;
 	own->max_recv_sge = limits->max_recv_sge;
 	own->max_message = limits->max_message;
+	own->region_part = limits->region_part;
 	own->place = collq_context_place(req->ctx);
 	collq_write_terms(&req->telling.records, own);
 	for (rank = 0; rank < comm->size && !req->init_error; rank++)
@@ -59,6 +60,9 @@ static int hear(struct collq_message_terms *agreed, const struct collq_stream *s
 	take_least(&agreed->max_recv_sge, told.max_recv_sge);
 	if (told.max_message < agreed->max_message)
 		agreed->max_message = told.max_message;
+	if (told.region_part && (!agreed->region_part ||
+				 told.region_part < agreed->region_part))
+		agreed->region_part = told.region_part;
 	if (told.place != agreed->place)
 		agreed->place = 0;
 	return 0;

@@ -69,6 +69,7 @@ static int build_alltoall(struct collq_request *req, const struct collq_message_
 	what->max_send_sge = agreed->max_send_sge;
 	what->max_recv_sge = agreed->max_recv_sge;
 	what->max_message = agreed->max_message;
+	what->region_part = agreed->region_part;
 	if (agreed->place)
 		what->flags |= COLLQ_ALLTOALL_LOCAL;
 	if (what->layout == COLLQ_ALLTOALL_AUTO)

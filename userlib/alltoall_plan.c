@@ -201,6 +201,23 @@ static uint32_t count_pieces(const struct collq_plan *plan,
 	return nr;
 }
 
+/*
+ * Whether a list of so many pieces fits, wherever memory begins. A piece that lies in two
+ * parts of it takes an entry more; but each border is in one piece at most.
+ */
+static bool is_list(const struct collq_plan *plan, uint64_t pieces, uint64_t blocks,
+		    uint32_t most)
+{
+	uint64_t crossings = 0;
+
+	if (plan->nr_borders) {
+		crossings = pieces + blocks * plan->what.block / plan->what.region_part;
+		if (crossings > plan->nr_borders)
+			crossings = plan->nr_borders;
+	}
+	return pieces + crossings <= most;
+}
+
 static bool is_for_adapter(const struct collq_plan *plan,
 			   const struct collq_transfer *transfer, place_fn place_of,
 			   uint32_t most, bool lands)
@@ -210,7 +227,7 @@ static bool is_for_adapter(const struct collq_plan *plan,
 	if (plan->what.packing != COLLQ_PACKING_SELECTIVE)
 		return plan->what.packing == COLLQ_PACKING_SG;
 	pieces = count_pieces(plan, transfer, place_of);
-	return pieces <= most &&
+	return is_list(plan, pieces, transfer->step->nr, most) &&
 	       collq_cost_prefers_list(&plan->what, plan->layout, pieces,
 				       transfer->step->nr * plan->what.block, lands);
 }
@@ -250,8 +267,10 @@ uint32_t collq_plan_message(const struct collq_plan *plan,
 		landed = collq_plan_landed(plan, transfer, entry);
 		sent_pieces += entry == first || !is_next(&last_sent, &sent);
 		landed_pieces += entry == first || !is_next(&last_landed, &landed);
-		if (sent_pieces > plan->what.max_send_sge ||
-		    landed_pieces > plan->what.max_recv_sge)
+		/* A single block can't be less. */
+		if (entry > first &&
+		    (!is_list(plan, sent_pieces, entry - first + 1, plan->what.max_send_sge) ||
+		     !is_list(plan, landed_pieces, entry - first + 1, plan->what.max_recv_sge)))
 			break;
 		last_sent = sent;
 		last_landed = landed;
@@ -298,6 +317,27 @@ static uint32_t list_steps(const struct collq_plan *plan, struct collq_step *ste
 		}
 	}
 	return nr;
+}
+
+/* In so many bytes, of a region that they are a part of or all of. */
+static uint64_t borders_in(uint64_t bytes, uint64_t part)
+{
+	/* A region that is all in one part, but for where in a page it begins */
+	return bytes > part / 2 ? bytes / part + 1 : 0;
+}
+
+/* The caller's buffer, and both generations of all the scratch memory that may be needed. */
+static uint64_t count_borders(const struct collq_plan *plan)
+{
+	uint64_t part = plan->what.region_part, blocks = 2 * (uint64_t)plan->what.nr_ranks;
+	uint32_t i;
+
+	if (!part)
+		return 0;
+	for (i = 0; i < plan->nr_steps; i++)
+		blocks += 2 * (uint64_t)plan->steps[i].nr;
+	return borders_in(plan->what.nr_ranks * plan->what.block, part) +
+	       borders_in(2 * blocks * plan->what.block, part);
 }
 
 /* What has to be elsewhere before anything lands in the receive buffer. */
@@ -388,6 +428,7 @@ int collq_plan_init(struct collq_plan *plan, const struct collq_alltoall *given)
 	if (!plan->steps)
 		return -ENOMEM;
 	list_steps(plan, plan->steps);
+	plan->nr_borders = count_borders(plan);
 	err = lay_out(plan);
 	if (err)
 		collq_plan_free(plan);

@@ -49,7 +49,8 @@ struct collq_transfer {
 /*
  * @input is the buffer that blocks come from: scratch memory, from @first_input on, if
  * the receive buffer would lose them too early. @layout is no longer PAIRWISE, which is
- * D with all in one step. @nr_scratch counts blocks.
+ * D with all in one step. @nr_scratch counts blocks. @nr_borders is how many borders of
+ * registered parts there may be in all memory that a list is about, on any rank.
  */
 struct collq_plan {
 	struct collq_alltoall what;
@@ -59,6 +60,7 @@ struct collq_plan {
 	uint32_t first_input;
 	uint32_t array;
 	uint32_t nr_scratch;
+	uint64_t nr_borders;
 	uint32_t nr_steps;
 	struct collq_step *steps;
 };

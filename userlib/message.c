@@ -18,7 +18,7 @@ _Static_assert(sizeof(struct collq_message_header) == 24, "ranks of any version 
 _Static_assert(sizeof(struct collq_message_record) == 48, "no padding");
 _Static_assert(sizeof(struct collq_message_channel) == 8, "no padding");
 _Static_assert(sizeof(struct collq_message_endpoint) == 144, "no padding");
-_Static_assert(sizeof(struct collq_message_terms) == 48, "no padding");
+_Static_assert(sizeof(struct collq_message_terms) == 56, "no padding");
 
 /* A record for a peer with a fresh endpoint and a few channels */
 #define TYPICAL_RECORD		192
@@ -157,6 +157,7 @@ static void terms_to_wire(struct collq_message_terms *terms)
 	terms->amount = htole64(terms->amount);
 	terms->max_message = htole64(terms->max_message);
 	terms->place = htole64(terms->place);
+	terms->region_part = htole64(terms->region_part);
 	for (i = 0; i < sizeof(terms->choice) / sizeof(terms->choice[0]); i++)
 		terms->choice[i] = htole32(terms->choice[i]);
 	terms->max_send_sge = htole32(terms->max_send_sge);

@@ -24,7 +24,7 @@
 
 #include <rdma/ib_collq.h>
 
-#define COLLQ_MESSAGE_MAGIC	0x33514c43U	/* "CLQ3" */
+#define COLLQ_MESSAGE_MAGIC	0x34514c43U	/* "CLQ4" */
 
 /* Records that a rank may have; what other processes say isn't trusted. */
 #define COLLQ_MESSAGE_MAX	(16U << 20)
@@ -54,6 +54,7 @@ struct collq_message_terms {
 	uint64_t amount;
 	uint64_t max_message;
 	uint64_t place;
+	uint64_t region_part;	/* 0: memory isn't registered in parts */
 	uint32_t choice[4];
 	uint32_t max_send_sge;
 	uint32_t max_recv_sge;

@@ -65,6 +65,8 @@ extern "C" {
  * @max_send_sge: longest list that may be sent: the least of all ranks' devices
  * @max_recv_sge: longest list that may be received into, likewise
  * @max_message: longest message and copy in bytes, likewise
+ * @region_part: in parts of how many bytes memory may be registered, likewise: lists leave
+ *	room for entries that lie in two of them; 0 if it is in one part always
  */
 struct collq_alltoall {
 	uint32_t size;
@@ -78,6 +80,7 @@ struct collq_alltoall {
 	uint32_t max_send_sge;
 	uint32_t max_recv_sge;
 	uint64_t max_message;
+	uint64_t region_part;
 };
 
 /**
