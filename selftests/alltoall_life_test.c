@@ -135,6 +135,45 @@ TEST_F_TIMEOUT(life, graph_without_buffers, LIMIT_S)
 	EXPECT_EQ(0, team_run(2, no_buffers));
 }
 
+/* What is run before any rank has begun can't send; nor name buffers that aren't there. */
+static void wrong_preludes(struct team_member *me)
+{
+	static char buffer[64];
+	struct ib_collq_sge sge = { .buffer = COLLQ_BUFFER_RECV, .length = 8 };
+	struct collq_graph_data data = {
+		.size = sizeof(data), .generations = 1, .recv = buffer, .recv_bytes = 64,
+	};
+	struct collq_request *request;
+	struct collq_graph *graph[2];
+	uint32_t i, round;
+
+	for (round = 0; round < 2; round++) {
+		for (i = 0; i < 2; i++) {
+			CHECK_IS(0, collq_graph_new(&graph[i]));
+			CHECK_IS(0, collq_graph_message(graph[i], !me->rank, 0));
+			CHECK_IS(0, collq_graph_recv_data(graph[i], 0, &sge, 1, 0));
+		}
+		CHECK(collq_graph_send_data(graph[0], 0, &sge, 1, 0) > 0);
+		if (round)
+			CHECK(collq_graph_send_data(graph[1], 0, &sge, 1, 0) > 0);
+		sge.buffer = 9;
+		if (!round)
+			CHECK(collq_graph_recv_data(graph[1], 0, &sge, 1, 0) > 0);
+		sge.buffer = COLLQ_BUFFER_RECV;
+		data.prelude = graph[1];
+		CHECK_IS(0, collq_graph_data_init(me->comm[0], graph[0], &data, &request));
+		CHECK_IS(-EINVAL, collq_init_wait(request, team_deadline()));
+		collq_request_free(request);
+		for (i = 0; i < 2; i++)
+			collq_graph_free(graph[i]);
+	}
+}
+
+TEST_F_TIMEOUT(life, wrong_preludes, LIMIT_S)
+{
+	EXPECT_EQ(0, team_run(2, wrong_preludes));
+}
+
 static void other_buffers(struct team_member *me)
 {
 	struct blocks first, second;
@@ -428,6 +467,43 @@ TEST_F_TIMEOUT(life, a_rank_is_killed, LIMIT_S)
 {
 	EXPECT_EQ(0, team_run_doomed(4, killed_eager, 1U << 3));
 	EXPECT_EQ(0, team_run_doomed(4, killed_rendezvous, 1U << 3));
+}
+
+/*
+ * A signal endpoint of one rank fails between two requests. Others need not have heard of
+ * it when the second one begins; it begins again with another endpoint.
+ */
+static void endpoint_fails(struct team_member *me)
+{
+	struct ib_collq_object_destroy destroy = { .type = IB_COLLQ_OBJECT_ENDPOINT };
+	struct exchange exchange;
+	uint64_t deadline;
+	uint32_t round;
+
+	for (round = 0; round < 4; round++) {
+		small_exchange(me, &exchange, round % 2 ? COLLQ_ALLTOALL_PAIRWISE :
+							  COLLQ_ALLTOALL_E);
+		exchange_run(me, &exchange);
+		exchange_run(me, &exchange);
+		exchange_free(&exchange);
+		if (me->rank != round % me->size)
+			continue;
+		destroy.id = team_endpoint(me);
+		deadline = team_deadline();
+		/* Message endpoints that linger keep it for a while. */
+		while (collq_object_destroy(me->ctx, &destroy, 1) != 1) {
+			CHECK(collq_deadline_in(0) < deadline);
+			usleep(10000);
+		}
+	}
+}
+
+TEST_F_TIMEOUT(life, endpoints_that_fail_are_replaced, LIMIT_S)
+{
+	setenv("COLLQ_LOG_LEVEL", "error", 1);
+	EXPECT_EQ(0, team_run(2, endpoint_fails));
+	EXPECT_EQ(0, team_run(5, endpoint_fails));
+	unsetenv("COLLQ_LOG_LEVEL");
 }
 
 /* Of a buffer that is unmapped, a start tells; another one mends it. */

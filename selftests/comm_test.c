@@ -226,21 +226,6 @@ TEST_F_TIMEOUT(comm, ranks_free_out_of_step, LIMIT_S)
 	unsetenv("COLLQ_RC_CAPACITY");
 }
 
-/* The endpoint of the lowest id there is. */
-static uint32_t an_endpoint(struct team_member *me)
-{
-	struct ib_collq_object_describe describe = { .flags = IB_COLLQ_DESCRIBE_NEXT };
-
-	for (;; describe.id++) {
-		CHECK_IS(0, collq_object_describe(me->ctx, &describe));
-		if (describe.type == IB_COLLQ_OBJECT_ENDPOINT)
-			return describe.id;
-		describe.nr = 0;
-		describe.info_size = 0;
-		describe.entry_size = 0;
-	}
-}
-
 /* How many peers a rank has in the two barriers below. */
 static uint32_t count_peers(const struct team_member *me)
 {
@@ -271,7 +256,7 @@ static void endpoint_fails(struct team_member *me)
 	collq_request_free(request);
 	for (round = 0; round < 3; round++) {
 		if (me->rank == round) {
-			destroy.id = an_endpoint(me);
+			destroy.id = team_endpoint(me);
 			CHECK_IS(1, collq_object_destroy(me->ctx, &destroy, 1));
 		}
 		if (round)

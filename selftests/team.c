@@ -280,6 +280,20 @@ uint32_t team_count(struct team_member *me, uint32_t type)
 	return nr;
 }
 
+uint32_t team_endpoint(struct team_member *me)
+{
+	struct ib_collq_object_describe describe = { .flags = IB_COLLQ_DESCRIBE_NEXT };
+
+	for (;; describe.id++) {
+		CHECK_IS(0, collq_object_describe(me->ctx, &describe));
+		if (describe.type == IB_COLLQ_OBJECT_ENDPOINT)
+			return describe.id;
+		describe.nr = 0;
+		describe.info_size = 0;
+		describe.entry_size = 0;
+	}
+}
+
 void team_run_verified(struct team_member *me, struct collq_request *request, uint32_t comm,
 		       int runs)
 {

@@ -108,6 +108,9 @@ void team_run_verified(struct team_member *me, struct collq_request *request, ui
 /* Objects of a type in this member's context; and an endpoint's info. */
 uint32_t team_count(struct team_member *me, uint32_t type);
 
+/* The endpoint with the lowest id, which is a signal endpoint. */
+uint32_t team_endpoint(struct team_member *me);
+
 /* All that a communicator has in the kernel, which is all but its context's ring. */
 uint32_t team_count_all(struct team_member *me);
 

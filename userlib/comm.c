@@ -173,7 +173,7 @@ static void end(struct collq_comm *comm)
 	while (comm->inits)
 		collq_init_give_up(comm->inits);
 	for (req = comm->requests; req; req = req->next_of_all)
-		collq_request_cancel(req);
+		collq_request_stop(req);
 	pthread_mutex_unlock(&comm->lock);
 }
 

@@ -167,7 +167,7 @@ int collq_open_verbs(struct ibv_context *verbs, struct collq_context **context)
 		err = enter_verbs(ctx, verbs, &device);
 	if (err == -EOPNOTSUPP && ctx->env.front_end != COLLQ_FRONT_END_UVERBS) {
 		collq_debug("%s: by the character device", verbs->device->name);
-		err = collq_device_open(verbs->device->name, &ctx->env, &device);
+		err = collq_device_open_listed(verbs->device->name, &ctx->env, &device);
 	}
 	return finish_open(ctx, &device, err, context);
 }

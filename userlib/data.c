@@ -93,6 +93,23 @@ static uint32_t capacity(const struct collq_request *req, uint32_t messages)
 	return messages < most / 2 ? 2 * messages : most;
 }
 
+/* A prelude is run before any rank has begun: it must neither wait nor send. */
+static bool only_receives(const struct collq_graph *prelude)
+{
+	struct collq_graph_node_info info = { .size = sizeof(info) };
+	struct collq_graph_table table = { .size = sizeof(table) };
+	uint32_t i;
+
+	if (!prelude)
+		return true;
+	for (i = 0; i < collq_graph_nr_nodes(prelude); i++)
+		if (!collq_graph_node(prelude, (int)i, &info) &&
+		    info.opcode != IB_COLLQ_TASK_RECV)
+			return false;
+	collq_graph_table(prelude, &table);
+	return table.nr_buffers <= COLLQ_NR_BUFFERS;
+}
+
 int collq_data_find_channels(struct collq_request *req)
 {
 	struct collq_graph_table table = { .size = sizeof(table) };
@@ -106,7 +123,7 @@ int collq_data_find_channels(struct collq_request *req)
 	collq_graph_table(req->graph, &table);
 	if (!data)
 		return nr || table.nr_buffers ? -EOPNOTSUPP : 0;
-	if (table.nr_buffers > COLLQ_NR_BUFFERS)
+	if (table.nr_buffers > COLLQ_NR_BUFFERS || !only_receives(data->prelude))
 		return -EINVAL;
 	data->nr_buffers = table.nr_buffers;
 	data->channels = collq_new_entries(nr, sizeof(data->channels[0]));
@@ -132,6 +149,19 @@ int collq_data_find_channels(struct collq_request *req)
 	return 0;
 }
 
+/* Each border of a registered part may make one entry two, as far as the device can. */
+static uint32_t with_borders(const struct collq_request *req, uint32_t longest, uint32_t most)
+{
+	const struct collq_data *data = req->data;
+	uint64_t part = req->ctx->limits.region_part, wanted = longest;
+
+	if (!longest || !part)
+		return longest;
+	wanted += (data->send.bytes + data->recv.bytes) / part +
+		  data->generations * (data->scratch_bytes / part);
+	return wanted < most ? wanted : most;
+}
+
 static int create_endpoints(struct collq_request *req)
 {
 	struct collq_data *data = req->data;
@@ -151,8 +181,10 @@ static int create_endpoints(struct collq_request *req)
 		entry->signal_endpoint = collq_link_endpoint(&req->links[channel->link]);
 		entry->send_capacity = capacity(req, channel->sends);
 		entry->recv_capacity = capacity(req, channel->recvs);
-		entry->max_send_sge = channel->max_send_sge;
-		entry->max_recv_sge = channel->max_recv_sge;
+		entry->max_send_sge = with_borders(req, channel->max_send_sge,
+						   req->ctx->limits.max_send_sge);
+		entry->max_recv_sge = with_borders(req, channel->max_recv_sge,
+						   req->ctx->limits.max_recv_sge);
 	}
 	err = collq_data_endpoints(req, entries, data->nr_channels, &done);
 	for (i = 0; i < done; i++) {

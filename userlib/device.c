@@ -215,6 +215,18 @@ static uint32_t listed_port(const char *list, const char *name)
 	}
 }
 
+int collq_device_open_listed(const char *name, const struct collq_env *env,
+			     struct collq_device *device)
+{
+	uint32_t port = listed_port(env->net_devices, name);
+	char wish[COLLQ_NAME_SIZE + sizeof(":4294967295")];
+
+	if (!port || strlen(name) >= COLLQ_NAME_SIZE)
+		return collq_device_open(name, env, device);
+	snprintf(wish, sizeof(wish), "%s:%u", name, port);
+	return collq_device_open(wish, env, device);
+}
+
 int collq_device_find(const char *name, const struct collq_env *env,
 		      struct collq_device *device, uint32_t *driver)
 {

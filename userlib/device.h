@@ -23,6 +23,10 @@ bool collq_device_has_wire(const struct collq_env *env);
 int collq_device_open(const char *spec, const struct collq_env *env,
 		      struct collq_device *device);
 
+/* The same for a device whose port the environment may name. */
+int collq_device_open_listed(const char *name, const struct collq_env *env,
+			     struct collq_device *device);
+
 /* The port to use, @port or if that is 0 the first active one; and its GID. */
 int collq_port_find(const char *device, uint32_t *port);
 int collq_port_find_gid(const char *device, uint32_t port, uint32_t *gid_index);

@@ -280,10 +280,11 @@ static int heed_peer(struct collq_request *req, uint32_t index)
 		return -EPROTO;
 	for (i = 0; i < found.record.nr_failed; i++)
 		collq_pair_hear_failed(link->pair, collq_found_failed(&found, i));
-	if (found.record.flags & COLLQ_RECORD_AGAIN) {
+	if (found.record.flags & COLLQ_RECORD_AGAIN)
 		req->again = true;
+	/* Whoever is to begin again has prepared nothing to compare the rest with. */
+	if (req->again)
 		return 0;
-	}
 	if (link->fresh) {
 		if (found.record.capacity < 2 * link->sends)
 			return -EPROTO;

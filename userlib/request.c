@@ -12,6 +12,7 @@
  * Nothing on this way makes a system call but the one that it is for.
  */
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "data.h"
@@ -174,10 +175,26 @@ static int prepare_run(struct collq_request *req)
 	if (!req->queue_id) {
 		copy_own(req);
 		set_run(req, COLLQ_RUN_ENDED);
-	} else {
-		begin_run(req);
+		return 0;
 	}
-	return 0;
+	begin_run(req);
+	/* Whoever ends all runs either finds this one or is found here. */
+	atomic_thread_fence(memory_order_seq_cst);
+	err = atomic_load(&req->comm->unready);
+	if (err)
+		take_back_run(req);
+	return err;
+}
+
+/* A signal comes first if buffers have to be looked at again: nothing has begun then. */
+static int submit_once(struct collq_request *req, struct ib_collq_queue_submit *submit)
+{
+	int err;
+
+	do
+		err = collq_queue_submit(req->ctx, submit);
+	while (err == -EINTR);
+	return err;
 }
 
 int collq_start(struct collq_request *request, uint64_t deadline)
@@ -196,11 +213,11 @@ int collq_start(struct collq_request *request, uint64_t deadline)
 		submit.binding_size = sizeof(request->data->bindings[0]);
 		submit.bindings = (uintptr_t)request->data->bindings;
 	}
-	err = collq_queue_submit(request->ctx, &submit);
+	err = submit_once(request, &submit);
 	if (err == -EBUSY) {
 		/* Perhaps the ring is full of what nobody has looked for. */
 		collq_progress_make_room(request->ctx);
-		err = collq_queue_submit(request->ctx, &submit);
+		err = submit_once(request, &submit);
 	}
 	if (err)
 		take_back_run(request);
@@ -452,13 +469,35 @@ int collq_request_cancel(struct collq_request *request)
 	return collq_queue_cancel(request->ctx, &cancel);
 }
 
+/* Whether another thread is just about to submit a run. */
+static bool is_on_its_way(struct collq_request *req)
+{
+	struct ib_collq_queue_wait wait = {
+		.queue = req->queue_id,
+		.sequence = atomic_load(&req->sequence),
+		.deadline = 1,
+	};
+
+	return req->queue_id && run_of(req) == COLLQ_RUN_STARTED &&
+	       collq_queue_wait(req->ctx, &wait) == -EINVAL;
+}
+
+int collq_request_stop(struct collq_request *request)
+{
+	int err;
+
+	while ((err = collq_request_cancel(request)) == -ENOENT && is_on_its_way(request))
+		sched_yield();
+	return err;
+}
+
 int collq_request_end(struct collq_request *request)
 {
+	int err = collq_request_stop(request);
 	struct ib_collq_queue_wait wait = {
 		.queue = request->queue_id,
 		.sequence = atomic_load(&request->sequence),
 	};
-	int err = collq_request_cancel(request);
 
 	if (err && err != -ENOENT)
 		return err;

@@ -120,6 +120,9 @@ int collq_request_new(struct collq_comm *comm, const struct collq_recipe *recipe
 /* Ends a run, if there is one: 0, -ENOENT or another errno. Any thread may. */
 int collq_request_cancel(struct collq_request *request);
 
+/* The same, and no run that another thread has begun escapes. */
+int collq_request_stop(struct collq_request *request);
+
 /*
  * Ends a run, if there is one, and waits until it's over: one that moves data goes on
  * until no message touches its buffers any more. 0 or -errno.

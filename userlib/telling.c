@@ -56,10 +56,15 @@ int collq_telling_begin(struct collq_telling *telling, struct collq_comm *comm,
 	return collq_exchange_begin(comm);
 }
 
-/* The verdict on what a rank reports; any rank comes to the same. */
+/*
+ * The verdict on what a rank reports; any rank comes to the same. What means here that
+ * something isn't over yet can't be why it has failed.
+ */
 static int judge(int status)
 {
-	return status <= 0 ? status : -EPROTO;
+	if (status > 0 || status < -4095 || status == -EINPROGRESS || status == -ETIME)
+		return -EPROTO;
+	return status;
 }
 
 /* 0, or why this fails everywhere: on this rank its own reason if it has one. */
@@ -186,9 +191,10 @@ static int read_reports(const struct collq_comm *comm)
 		if (status == COLLQ_STATUS_AGAIN) {
 			verdict = status;
 		} else if (status) {
+			status = judge(status);
 			collq_info("initialisation or reset %u fails: rank %u: %s", comm->init,
-				   rank, strerror(status < 0 ? -status : EPROTO));
-			return judge(status);
+				   rank, strerror(-status));
+			return status;
 		}
 	}
 	return verdict;

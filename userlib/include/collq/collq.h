@@ -7,8 +7,9 @@
  *  - graphs (graph.h, graph_data.h): a DAG of tasks, built without a device;
  *  - the kernel's ioctls (raw.h), one function each, on the raw task list.
  *
- * Functions return 0 or a negative errno, unless they say otherwise; errno
- * itself is left alone. Times are absolute, in nanoseconds of CLOCK_MONOTONIC;
+ * Functions return 0 or a negative errno, unless they say otherwise; errno itself
+ * means nothing after them, but is left alone by those that start, test, wait for and
+ * cancel requests. Times are absolute, in nanoseconds of CLOCK_MONOTONIC;
  * 0 means never. Ranks are 0..size - 1.
  *
  * Structures of these headers start with their size, which the caller sets
@@ -136,6 +137,7 @@ int collq_close(struct collq_context *context);
  *
  * Return: 0; -EBUSY if an initialisation or a reset is under way, or @context has
  * objects that the caller has made with functions of raw.h, which can't be moved;
+ * -EOPNOTSUPP if @context is on a verbs descriptor;
  * else as collq_open(), or an error of what is made there.
  */
 int collq_context_move(struct collq_context *context, const char *device);
@@ -239,7 +241,8 @@ int collq_variable_get(uint32_t index, struct collq_variable *variable);
  *
  * The callbacks of a communicator are called by one thread at a time, in the
  * same order by all ranks, and only from within functions that initialise or
- * free a request of the communicator. They must not call such themselves.
+ * free a request of the communicator, reset, shrink or destroy it. They must not call
+ * such themselves.
  */
 struct collq_oob {
 	uint32_t size;
