@@ -90,6 +90,15 @@ static const char *name_of(const struct kill_plan *plan)
 	return name;
 }
 
+static void say_all(const struct kill_result *result)
+{
+	uint32_t i;
+
+	for (i = 0; i < RANKS; i++)
+		printf("# rank %u: %s after %.1f ms\n", i, strerror(-result->error[i]),
+		       result->took_ns[i] / 1e6);
+}
+
 typedef void (*plan_function)(struct kill_plan *plan, uint64_t *chance, uint32_t round);
 
 /* So many rounds, after one for what comes with the first time and isn't a leak. */
@@ -119,8 +128,8 @@ static void kill_in(struct __test_metadata *_metadata, const char *what, plan_fu
 		}
 		wrong = kill_find_wrong(&plan, &result);
 		EXPECT_EQ(-1, wrong) {
-			TH_LOG("round %u, %s, rank %d: %s after %.1f ms", round, name_of(&plan),
-			       wrong, strerror(-result.error[wrong]), result.took_ns[wrong] / 1e6);
+			TH_LOG("round %u, %s, rank %u killed", round, name_of(&plan), plan.victim);
+			say_all(&result);
 		}
 		for (i = 0; i < RANKS; i++)
 			if (i != plan.victim)
