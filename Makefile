@@ -101,8 +101,8 @@ fuzz: all selftests
 		modprobe -r ib_collq
 
 soak: all selftests
-	tools/vm --timeout $$(($(MINUTES) * 60 + 900)) -- \
-		selftests/soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+	tools/vm --uverbs --timeout $$(($(MINUTES) * 60 + 900)) -- \
+		selftests/soak --uverbs --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 bench-virtual: all
 	tools/bench-virtual

@@ -63,6 +63,7 @@ struct tally {
 
 static struct tally *tally;
 static uint64_t started;
+static bool by_uverbs;
 
 static void complain(const char *what, long long value)
 {
@@ -240,12 +241,20 @@ static int do_unplug(uint64_t *chance)
 
 typedef int (*part_function)(uint64_t *chance);
 
-/* Half of what happens goes over the wire, and half by local endpoints. */
-static void choose_transport(uint64_t *chance)
+/*
+ * Half of what happens goes over the wire, and half by local endpoints; half of it, if
+ * wanted, by uverbs.
+ */
+static void choose_ways(part_function function, uint64_t *chance)
 {
 	bool local = chance_below(chance, 2);
+	bool uverbs = chance_below(chance, 2) && by_uverbs;
 
+	/* Some ranks keep the device that they've lost, which by uverbs would keep it. */
+	if (function == do_unplug)
+		uverbs = false;
 	setenv("COLLQ_TLS", local ? "local,rc" : "rc", 1);
+	setenv("COLLQ_FRONT_END", uverbs ? "uverbs" : "char", 1);
 	raw_endpoint_flags = local ? IB_COLLQ_ENDPOINT_LOCAL : 0;
 }
 
@@ -257,7 +266,7 @@ static pid_t play(part_function function, uint64_t *chance)
 
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		choose_transport(&own);
+		choose_ways(function, &own);
 		_exit(function(&own));
 	}
 	return pid;
@@ -370,10 +379,11 @@ static bool check(uint32_t round, struct usage *before, uint64_t *contexts_befor
 
 static void usage_text(FILE *to)
 {
-	fputs("Usage: soak [--minutes N] [--seed N] [--leak context|memory]\n"
+	fputs("Usage: soak [--minutes N] [--seed N] [--uverbs] [--leak context|memory]\n"
 	      "\n"
 	      "  --minutes N   how long (10)\n"
 	      "  --seed N      what happens; else it is drawn, and printed\n"
+	      "  --uverbs      half of all teams by uverbs; the kernel has to offer that\n"
 	      "  --leak WHAT   keep something in each round, to see that it's found\n", to);
 }
 
@@ -382,6 +392,7 @@ static bool parse(int argc, char **argv, uint32_t *minutes, enum leak *what)
 	static const struct option options[] = {
 		{ "minutes", required_argument, NULL, 'm' },
 		{ "seed", required_argument, NULL, 's' },
+		{ "uverbs", no_argument, NULL, 'u' },
 		{ "leak", required_argument, NULL, 'l' },
 		{ "help", no_argument, NULL, 'h' },
 		{}
@@ -395,6 +406,9 @@ static bool parse(int argc, char **argv, uint32_t *minutes, enum leak *what)
 			break;
 		case 's':
 			setenv("COLLQ_TEST_SEED", optarg, 1);
+			break;
+		case 'u':
+			by_uverbs = true;
 			break;
 		case 'l':
 			*what = strcmp(optarg, "memory") ? LEAK_CONTEXT : LEAK_MEMORY;
