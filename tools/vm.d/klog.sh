@@ -56,7 +56,7 @@ klog_ours() {
 	!held { print; next }
 	/\[(ib_collq|collq_[a-z]+)\]/ { ours = 1 }
 	{ text = text $0 "\n" }
-	/={60}/ { if (ours) printf "%s", text; held = 0 }
+	/======/ { if (ours) printf "%s", text; held = 0 }
 	END { if (held) printf "%s", text }' "$1"
 }
 
