@@ -35,6 +35,24 @@ static struct ibv_mr *registered(struct ibv_pd *pd, void *memory, const struct b
 	return ibv_reg_mr(pd, memory, blocks->nr * blocks->bytes, IBV_ACCESS_LOCAL_WRITE);
 }
 
+/* Whether the kernel has that front end: it's asked for, and no other. */
+static bool has_uverbs(void)
+{
+	struct ibv_context *ibv = verbs_device_open();
+	struct collq_context *ctx;
+	int err = -ENODEV;
+
+	setenv("COLLQ_FRONT_END", "uverbs", 1);
+	if (ibv)
+		err = collq_open_verbs(ibv, &ctx);
+	if (!err)
+		collq_close(ctx);
+	if (ibv)
+		ibv_close_device(ibv);
+	return !err;
+}
+
+/* @front_end: what is asked for, and got */
 static void begin(struct team_member *me, struct program *program, uint64_t bytes,
 		  const char *front_end)
 {
@@ -148,8 +166,31 @@ static void on_either(struct team_member *me)
 	with_front_end(me, me->rank % 2 ? "uverbs" : "char", 3000);
 }
 
+/* What nobody has asked for is uverbs where that's to be had, else the other one. */
+static void on_any(struct team_member *me)
+{
+	const char *expected = has_uverbs() ? "uverbs" : "char";
+	struct collq_context *ctx;
+	struct ibv_context *ibv;
+
+	unsetenv("COLLQ_FRONT_END");
+	CHECK(ibv = verbs_device_open());
+	CHECK_IS(0, collq_open_verbs(ibv, &ctx));
+	CHECK_IS(0, strcmp(expected, collq_context_front_end(ctx)));
+	CHECK_IS(0, collq_close(ctx));
+	CHECK_IS(0, ibv_close_device(ibv));
+	with_front_end(me, expected, 5000);
+}
+
+TEST(whichever_there_is)
+{
+	EXPECT_EQ(0, team_run(3, on_any));
+}
+
 TEST(each_front_end)
 {
+	if (!has_uverbs())
+		SKIP(return, "no uverbs front end");
 	EXPECT_EQ(0, team_run(1, on_uverbs));
 	EXPECT_EQ(0, team_run(4, on_uverbs));
 	EXPECT_EQ(0, team_run(3, on_char));
@@ -158,6 +199,8 @@ TEST(each_front_end)
 /* Only what moves the memory differs, so ranks needn't agree. */
 TEST(both_front_ends)
 {
+	if (!has_uverbs())
+		SKIP(return, "no uverbs front end");
 	EXPECT_EQ(0, team_run(4, on_either));
 }
 
@@ -185,6 +228,8 @@ static void run_pinned(struct team_member *me)
 
 TEST(pinned_once)
 {
+	if (!has_uverbs())
+		SKIP(return, "no uverbs front end");
 	EXPECT_EQ(0, team_run(3, run_pinned));
 }
 
@@ -224,6 +269,8 @@ static void run_refused(struct team_member *me)
 
 TEST(refused)
 {
+	if (!has_uverbs())
+		SKIP(return, "no uverbs front end");
 	EXPECT_EQ(0, team_run(2, run_refused));
 }
 
@@ -264,6 +311,8 @@ static void run_raw(struct team_member *me)
 
 TEST(raw_calls)
 {
+	if (!has_uverbs())
+		SKIP(return, "no uverbs front end");
 	EXPECT_EQ(0, team_run(2, run_raw));
 }
 

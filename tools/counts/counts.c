@@ -159,7 +159,7 @@ int main(int argc, char **argv)
 	};
 	static struct counts counts[NR_WAYS][NR_SIZES];
 	struct collq_alltoall common = { .size = sizeof(common), .max_message = UINT32_MAX };
-	uint32_t bytes = 1024, sges = 30;
+	uint32_t bytes = 1024, sges = 32;
 	int option, err = 0;
 	size_t i, j;
 
