@@ -30,6 +30,7 @@
 #include "chance.h"
 #include "collq_util.h"
 #include "kill.h"
+#include "landing.h"
 #include "team.h"
 #include "unplug.h"
 #include "usage.h"
@@ -166,13 +167,31 @@ static int use_pair(uint64_t *chance)
 	return err;
 }
 
+/* One writes into the other's landing zone, as often as chance has it; always by wire. */
+static int use_zone(uint64_t *chance)
+{
+	const struct ib_collq_sge sge = { .length = 1 + chance_below(chance, 9000), .offset = 7 };
+	uint32_t i, writes = chance_below(chance, 5);
+	struct landing landing;
+	int err;
+
+	err = landing_open(&landing, 0);
+	if (!err)
+		err = landing_offer(&landing, chance_below(chance, 5000), 20000);
+	for (i = 0; i < writes && !err; i++)
+		err = landing_check(&landing, &sge, 1, chance_below(chance, 10000), i);
+	landing_close(&landing);
+	tally->contexts += 2;
+	return err;
+}
+
 static int do_churn(uint64_t *chance)
 {
 	uint32_t i;
 	int err;
 
 	for (i = 0; i < 200; i++) {
-		err = use_pair(chance);
+		err = chance_below(chance, 8) ? use_pair(chance) : use_zone(chance);
 		if (err) {
 			complain("two contexts", err);
 			return 1;

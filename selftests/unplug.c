@@ -217,6 +217,18 @@ static void contexts(struct team_member *me)
 	lose(me, 1);
 }
 
+/* A landing zone in a region, if the endpoint may have such. */
+static int offer(const struct raw_side *side, __u32 region)
+{
+	struct ib_collq_zone_name name;
+	int zone;
+
+	if (!(side->attr.flags & IB_COLLQ_ENDPOINT_ZONES))
+		return 0;
+	zone = raw_zone_offer(side->fd, side->endpoint, region, 5, 2 * RAW_PAGE, &name);
+	return zone < 0 ? zone : raw_destroy(side->fd, zone);
+}
+
 static int make_objects(const struct raw_side *side)
 {
 	const struct ib_collq_queue_endpoint link = {
@@ -225,11 +237,14 @@ static int make_objects(const struct raw_side *side)
 	};
 	const struct ib_collq_task task = raw_signal(side->endpoint, 0, 0);
 	static char memory[3 * RAW_PAGE];
-	int counter, graph, queue, region;
+	int err, counter, graph, queue, region;
 
 	region = raw_region_create(side->fd, memory + 1, sizeof(memory) - 1, IB_COLLQ_ACCESS_WRITE);
 	if (region < 0)
 		return region;
+	err = offer(side, region);
+	if (err)
+		return err;
 	counter = raw_counter_create(side->fd, IB_COLLQ_SOURCE_SIGNAL, 0);
 	if (counter < 0)
 		return counter;
@@ -248,10 +263,15 @@ static int make_objects(const struct raw_side *side)
 /* Objects of all other types. */
 static void objects(struct team_member *me)
 {
+	struct ib_collq_endpoint_create own = raw_endpoint_attr(IB_COLLQ_ENDPOINT_SIGNAL);
+	struct ib_collq_endpoint_create peer = own;
 	struct raw_side a, b;
 	int err;
 
-	CHECK_IS(0, raw_pair_open(&a, &b));
+	/* Those that are local to their peers have no zones. */
+	if (!(own.flags & IB_COLLQ_ENDPOINT_LOCAL))
+		own.flags = IB_COLLQ_ENDPOINT_ZONES;
+	CHECK_IS(0, raw_pair_open_with(&a, &own, &b, &peer));
 	while (!(err = make_objects(&a)))
 		count(me, 1);
 	check_loss(me, err, a.fd);
