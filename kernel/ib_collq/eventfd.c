@@ -59,6 +59,7 @@ static bool collq_eventfd_take(struct collq_eventfd *listener, u64 *sum)
 		eventfd_ctx_do_read(listener->eventfd, &count);
 		*sum += count;
 	} while (count && --reads);
+	/* Who waits is in the queue under this lock. */
 	if (*sum && waitqueue_active(listener->head))
 		wake_up_locked_poll(listener->head, EPOLLOUT);
 	return count;
