@@ -3,8 +3,10 @@
  * Reset: what has failed is made usable again, in its place.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "kselftest_harness.h"
 
@@ -188,6 +190,54 @@ TEST_F(reset, message_endpoints)
 					&self->b, self->b.message_endpoint));
 	}
 	EXPECT_EQ(0, raw_pair_barrier(&self->a, &self->b));
+}
+
+struct resetter {
+	const struct raw_side *side;
+	int err;
+};
+
+static void *reset_messages(void *data)
+{
+	struct resetter *resetter = data;
+
+	resetter->err = reset(resetter->side->fd, resetter->side->message_endpoint, NULL);
+	return NULL;
+}
+
+/*
+ * A graph is submitted while its endpoint is being reset: either it's in the way of that, or
+ * it fails, at once or for want of a connection. It doesn't wait for a receive that has gone.
+ */
+TEST_F_TIMEOUT(reset, beside_a_submission, 300)
+{
+	struct resetter resetter = { .side = &self->a };
+	const int fd = self->a.fd;
+	struct ib_collq_task tasks[2];
+	int i, recv, err, status;
+	pthread_t thread;
+	__u64 sequence;
+
+	ASSERT_EQ(0, raw_pair_add_messages(&self->a, &self->b));
+	tasks[0] = raw_message(IB_COLLQ_TASK_RECV, self->a.message_endpoint);
+	tasks[1] = raw_wait_for(raw_counter_create(fd, IB_COLLQ_SOURCE_MESSAGES,
+						   self->a.message_endpoint), 1);
+	recv = raw_graph_create(fd, tasks, 2);
+	for (i = 0; i < 300; i++) {
+		ASSERT_EQ(0, pthread_create(&thread, NULL, reset_messages, &resetter));
+		usleep(i * 10);
+		err = raw_submit(fd, self->a.queue, recv, 0, 0, &sequence);
+		ASSERT_EQ(0, pthread_join(thread, NULL));
+		ASSERT_TRUE(!err || err == -EBUSY);
+		ASSERT_TRUE(!resetter.err || resetter.err == -EBUSY);
+		if (resetter.err)
+			ASSERT_EQ(0, raw_cancel(fd, self->a.queue, 0));
+		if (!err)
+			ASSERT_EQ(0, raw_result(fd, self->a.queue, sequence, &status));
+		ASSERT_EQ(0, reset(fd, self->a.queue, NULL));
+		ASSERT_EQ(0, reset_pair(&self->a, self->a.message_endpoint,
+					&self->b, self->b.message_endpoint));
+	}
 }
 
 /* Again and again, with traffic in between: nothing is used up. */
