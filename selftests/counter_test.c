@@ -3,9 +3,12 @@
  * Counters of every kind: what raises them, and that a WAIT takes just that.
  */
 #include <errno.h>
+#include <linux/aio_abi.h>
+#include <poll.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -206,6 +209,30 @@ TEST_F(counter, eventfd_full)
 	ASSERT_LT(0, counter);
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 	EXPECT_TRUE(RAW_EVENTUALLY(raw_counter_raised(self->a.fd, counter) >= ~0ULL - 1));
+	close(fd);
+}
+
+/* Whoever waits for room says in the same eventfd that there is some. */
+TEST_F(counter, eventfd_that_tells_itself)
+{
+	int fd = eventfd(0, EFD_CLOEXEC), counter;
+	struct iocb poll = {
+		.aio_lio_opcode = IOCB_CMD_POLL,
+		.aio_fildes = fd,
+		.aio_buf = POLLOUT,
+		.aio_flags = IOCB_FLAG_RESFD,
+		.aio_resfd = fd,
+	}, *polls = &poll;
+	aio_context_t aio = 0;
+
+	ASSERT_EQ(0, eventfd_write(fd, ~0ULL - 1));
+	if (syscall(SYS_io_setup, 1, &aio))
+		SKIP(return, "no asynchronous input and output");
+	ASSERT_EQ(1, syscall(SYS_io_submit, aio, 1, &polls));
+	counter = eventfd_counter(self->a.fd, fd);
+	ASSERT_LT(0, counter);
+	EXPECT_TRUE(RAW_EVENTUALLY(raw_counter_raised(self->a.fd, counter) == ~0ULL));
+	EXPECT_EQ(0, syscall(SYS_io_destroy, aio));
 	close(fd);
 }
 

@@ -148,10 +148,10 @@ static void begin_run(struct collq_request *req)
 
 static void take_back_run(struct collq_request *req)
 {
-	set_run(req, COLLQ_RUN_NONE);
 	if (req->data)
 		collq_data_turn(req->data);
 	atomic_fetch_sub(&req->sequence, 1);
+	set_run(req, COLLQ_RUN_NONE);
 }
 
 /* What the graph leaves to do, once a run has been taken. Nobody else touches that. */
@@ -469,8 +469,8 @@ int collq_request_cancel(struct collq_request *request)
 	return collq_queue_cancel(request->ctx, &cancel);
 }
 
-/* Whether another thread is just about to submit a run. */
-static bool is_on_its_way(struct collq_request *req)
+/* Whether a run isn't over, or another thread is just about to submit one. */
+static bool goes_on(struct collq_request *req)
 {
 	struct ib_collq_queue_wait wait = {
 		.queue = req->queue_id,
@@ -478,15 +478,20 @@ static bool is_on_its_way(struct collq_request *req)
 		.deadline = 1,
 	};
 
-	return req->queue_id && run_of(req) == COLLQ_RUN_STARTED &&
-	       collq_queue_wait(req->ctx, &wait) == -EINVAL;
+	int err;
+
+	if (!req->queue_id || run_of(req) != COLLQ_RUN_STARTED)
+		return false;
+	err = collq_queue_wait(req->ctx, &wait);
+	/* Not known yet; or known since it was to be cancelled */
+	return err == -EINVAL || err == -ETIME || err == -EINTR;
 }
 
 int collq_request_stop(struct collq_request *request)
 {
 	int err;
 
-	while ((err = collq_request_cancel(request)) == -ENOENT && is_on_its_way(request))
+	while ((err = collq_request_cancel(request)) == -ENOENT && goes_on(request))
 		sched_yield();
 	return err;
 }

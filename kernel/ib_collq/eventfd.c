@@ -11,6 +11,7 @@
 #include <linux/eventfd.h>
 #include <linux/file.h>
 #include <linux/poll.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
@@ -59,9 +60,15 @@ static bool collq_eventfd_take(struct collq_eventfd *listener, u64 *sum)
 		eventfd_ctx_do_read(listener->eventfd, &count);
 		*sum += count;
 	} while (count && --reads);
-	/* Who waits is in the queue under this lock. */
-	if (*sum && waitqueue_active(listener->head))
+	/*
+	 * Who waits is in the queue under this lock. And who is woken mustn't signal an
+	 * eventfd from there, which may be this one: as when it is read.
+	 */
+	if (*sum && waitqueue_active(listener->head)) {
+		current->in_eventfd = 1;
 		wake_up_locked_poll(listener->head, EPOLLOUT);
+		current->in_eventfd = 0;
+	}
 	return count;
 }
 
