@@ -264,11 +264,6 @@ static void collq_visit_contexts(struct collq_device *cd,
 	mutex_unlock(&cd->mutex);
 }
 
-static void collq_context_lose_device(struct collq_context *ctx)
-{
-	collq_context_fail(ctx, -ENODEV);
-}
-
 /*
  * The RDMA device goes. When this returns, nothing of ours is on it any more;
  * files may still be open, and the caller has its reference. May sleep.

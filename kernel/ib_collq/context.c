@@ -154,24 +154,8 @@ struct collq_context *collq_context_find(struct collq_context *caller, u32 id,
 	return found;
 }
 
-/* Ends whatever runs or waits, so that no ioctl sleeps on. */
-void collq_context_fail(struct collq_context *ctx, int error)
-{
-	struct collq_object *obj;
-	unsigned long id;
-
-	mutex_lock(&ctx->mutex);
-	xa_for_each(&ctx->objects, id, obj) {
-		if (obj->ops->type != IB_COLLQ_OBJECT_QUEUE)
-			continue;
-		collq_queue_fail(collq_queue_of(obj), error, NULL);
-		cond_resched();
-	}
-	mutex_unlock(&ctx->mutex);
-	collq_ring_wake_all(ctx);
-}
-
-static void collq_context_end_queues(struct collq_context *ctx)
+static void collq_context_each_queue(struct collq_context *ctx,
+				     void (*visit)(struct collq_queue *queue))
 {
 	struct collq_object *obj;
 	unsigned long id;
@@ -179,10 +163,25 @@ static void collq_context_end_queues(struct collq_context *ctx)
 	lockdep_assert_held(&ctx->mutex);
 
 	xa_for_each(&ctx->objects, id, obj) {
-		if (obj->ops->type == IB_COLLQ_OBJECT_QUEUE)
-			collq_queue_end(collq_queue_of(obj));
+		if (obj->ops->type != IB_COLLQ_OBJECT_QUEUE)
+			continue;
+		visit(collq_queue_of(obj));
 		cond_resched();
 	}
+}
+
+static void collq_context_lose_queue(struct collq_queue *queue)
+{
+	collq_queue_fail(queue, -ENODEV, NULL);
+}
+
+/* The device goes. Ends whatever runs or waits, so that no ioctl sleeps on. */
+void collq_context_lose_device(struct collq_context *ctx)
+{
+	mutex_lock(&ctx->mutex);
+	collq_context_each_queue(ctx, collq_context_lose_queue);
+	mutex_unlock(&ctx->mutex);
+	collq_ring_wake_all(ctx);
 }
 
 /*
@@ -208,7 +207,7 @@ void collq_context_detach(struct collq_context *ctx)
 	mutex_lock(&ctx->mutex);
 	if (ctx->verbs) {
 		/* First all of them, since each may take a while to get its buffers back. */
-		collq_context_end_queues(ctx);
+		collq_context_each_queue(ctx, collq_queue_end);
 		for (i = 0; i < ARRAY_SIZE(order); i++)
 			collq_object_destroy_type(ctx, order[i]);
 		/* Without a queue nobody asks for it again. */

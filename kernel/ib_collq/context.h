@@ -80,7 +80,7 @@ struct collq_context {
 struct collq_context *collq_context_open(struct collq_device *cd);
 struct collq_context *collq_context_find(struct collq_context *caller, u32 id,
 					 bool or_next);
-void collq_context_fail(struct collq_context *ctx, int error);
+void collq_context_lose_device(struct collq_context *ctx);
 void collq_context_detach(struct collq_context *ctx);
 void collq_context_shut(struct collq_context *ctx);
 void collq_context_close(struct collq_context *ctx);
