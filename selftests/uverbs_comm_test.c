@@ -187,20 +187,27 @@ TEST(whichever_there_is)
 	EXPECT_EQ(0, team_run(3, on_any));
 }
 
-TEST(each_front_end)
+/* All else is about that front end. */
+FIXTURE(uverbs) { };
+
+FIXTURE_SETUP(uverbs)
 {
 	if (!has_uverbs())
 		SKIP(return, "no uverbs front end");
+}
+
+FIXTURE_TEARDOWN(uverbs) { }
+
+TEST_F(uverbs, each_front_end)
+{
 	EXPECT_EQ(0, team_run(1, on_uverbs));
 	EXPECT_EQ(0, team_run(4, on_uverbs));
 	EXPECT_EQ(0, team_run(3, on_char));
 }
 
 /* Only what moves the memory differs, so ranks needn't agree. */
-TEST(both_front_ends)
+TEST_F(uverbs, both_front_ends)
 {
-	if (!has_uverbs())
-		SKIP(return, "no uverbs front end");
 	EXPECT_EQ(0, team_run(4, on_either));
 }
 
@@ -226,10 +233,8 @@ static void run_pinned(struct team_member *me)
 	end(&program);
 }
 
-TEST(pinned_once)
+TEST_F(uverbs, pinned_once)
 {
-	if (!has_uverbs())
-		SKIP(return, "no uverbs front end");
 	EXPECT_EQ(0, team_run(3, run_pinned));
 }
 
@@ -267,10 +272,8 @@ static void run_refused(struct team_member *me)
 	end(&program);
 }
 
-TEST(refused)
+TEST_F(uverbs, refused)
 {
-	if (!has_uverbs())
-		SKIP(return, "no uverbs front end");
 	EXPECT_EQ(0, team_run(2, run_refused));
 }
 
@@ -309,10 +312,8 @@ static void run_raw(struct team_member *me)
 	end(&program);
 }
 
-TEST(raw_calls)
+TEST_F(uverbs, raw_calls)
 {
-	if (!has_uverbs())
-		SKIP(return, "no uverbs front end");
 	EXPECT_EQ(0, team_run(2, run_raw));
 }
 
