@@ -477,7 +477,6 @@ static bool goes_on(struct collq_request *req)
 		.sequence = atomic_load(&req->sequence),
 		.deadline = 1,
 	};
-
 	int err;
 
 	if (!req->queue_id || run_of(req) != COLLQ_RUN_STARTED)
