@@ -47,7 +47,7 @@ static int data_endpoint(struct raw_side *side, struct ib_collq_endpoint_create 
 	return 0;
 }
 
-/* Every other page first, so that no two neighbours are neighbours in memory. */
+/* Every other page first, so that neighbours are hardly ever neighbours in memory. */
 static void touch_apart(char *area, size_t size)
 {
 	size_t first, at, page = getpagesize();

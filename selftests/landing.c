@@ -10,7 +10,7 @@
 
 #include "landing.h"
 
-/* Every other page first, so that no two neighbours are neighbours in memory. */
+/* Every other page first, so that neighbours are hardly ever neighbours in memory. */
 static unsigned char *map_apart(void)
 {
 	unsigned char *area = raw_map(LANDING_SIZE);

@@ -16,7 +16,7 @@
  * struct landing_side - a side and its memory
  * @side: context, endpoint and queue
  * @sends: counts the endpoint's sends
- * @area: LANDING_SIZE bytes, all canaries, no two pages neighbours
+ * @area: LANDING_SIZE bytes, all canaries, its pages hardly ever neighbours in memory
  * @region: the area
  */
 struct landing_side {

@@ -215,21 +215,49 @@ TEST_F(zone, largest)
 	munmap(area, size);
 }
 
+/*
+ * Memory in so many pieces, wherever the kernel puts it: one page, mapped again and
+ * again, never follows itself.
+ */
+static unsigned char *map_pieces(unsigned int nr)
+{
+	int fd = memfd_create("page", 0), flags = MAP_SHARED | MAP_FIXED;
+	unsigned char *area = raw_map(nr * RAW_PAGE);
+	unsigned int i;
+
+	if (fd < 0 || !area || ftruncate(fd, RAW_PAGE))
+		return NULL;
+	for (i = 0; i < nr; i++)
+		if (mmap(area + i * RAW_PAGE, RAW_PAGE, PROT_READ | PROT_WRITE, flags, fd, 0) ==
+		    MAP_FAILED)
+			return NULL;
+	close(fd);
+	return area;
+}
+
 /* What doesn't fit the endpoint's list is refused when it's submitted. */
 TEST_F(zone, scattered_memory)
 {
-	struct ib_collq_sge sge = { .length = 40 * RAW_PAGE };
+	enum { PIECES = 40 };
+	struct ib_collq_sge sge = { .length = PIECES * RAW_PAGE };
 	struct landing *landing = &self->landing;
-	int graph;
+	unsigned char *pieces = map_pieces(PIECES);
+	int graph, all = landing->from.region;
 
-	ASSERT_EQ(0, landing_offer(landing, 5, 40 * RAW_PAGE));
+	ASSERT_NE(NULL, pieces);
+	ASSERT_EQ(0, landing_offer(landing, 5, PIECES * RAW_PAGE));
 	if (variant->flags) {
+		landing->from.region = raw_region_create(landing->from.side.fd, pieces,
+							 PIECES * RAW_PAGE, 0);
+		ASSERT_LT(0, landing->from.region);
 		graph = landing_graph(landing, landing->target, 0, &sge, 1);
 		EXPECT_EQ(-EMSGSIZE, landing_run(landing, graph));
 		EXPECT_TRUE(landing_untouched(landing));
+		landing->from.region = all;
 		sge.length = 32 * RAW_PAGE;
 	}
 	EXPECT_EQ(0, landing_check(landing, &sge, 1, 0, 1));
+	munmap(pieces, PIECES * RAW_PAGE);
 }
 
 /* A huge page; the guest's kernel has some if it's asked for them. */
