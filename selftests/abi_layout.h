@@ -7,7 +7,7 @@
  * Define STRUCT(name, bytes), MEMBER(struct, name, offset) and VALUE(name,
  * value), then include this; any number of times.
  */
-STRUCT(query, 192);
+STRUCT(query, 200);
 MEMBER(query, size, 0);
 MEMBER(query, flags, 4);
 MEMBER(query, abi_version, 8);
@@ -34,6 +34,8 @@ MEMBER(query, max_region, 168);
 MEMBER(query, max_zone, 176);
 MEMBER(query, max_zones, 184);
 MEMBER(query, region_part, 188);
+MEMBER(query, max_list_pages, 192);
+MEMBER(query, max_lists, 196);
 
 STRUCT(batch, 32);
 MEMBER(batch, size, 0);
@@ -347,7 +349,7 @@ MEMBER(ring_info, create, 0);
 MEMBER(ring_info, reserved, 48);
 MEMBER(ring_info, unread, 52);
 
-STRUCT(region_create, 40);
+STRUCT(region_create, 48);
 MEMBER(region_create, size, 0);
 MEMBER(region_create, flags, 4);
 MEMBER(region_create, type, 8);
@@ -356,14 +358,16 @@ MEMBER(region_create, address, 16);
 MEMBER(region_create, length, 24);
 MEMBER(region_create, fd, 32);
 MEMBER(region_create, id, 36);
+MEMBER(region_create, nr_parts, 40);
+MEMBER(region_create, part_size, 44);
 
-STRUCT(region_info, 64);
+STRUCT(region_info, 72);
 MEMBER(region_info, create, 0);
-MEMBER(region_info, stale, 40);
-MEMBER(region_info, uses, 44);
-MEMBER(region_info, registrations, 48);
-MEMBER(region_info, __reserved, 52);
-MEMBER(region_info, pages, 56);
+MEMBER(region_info, stale, 48);
+MEMBER(region_info, uses, 52);
+MEMBER(region_info, registrations, 56);
+MEMBER(region_info, __reserved, 60);
+MEMBER(region_info, pages, 64);
 
 STRUCT(zone_offer, 72);
 MEMBER(zone_offer, size, 0);

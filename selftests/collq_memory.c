@@ -24,6 +24,24 @@ int raw_region_create(int fd, const void *memory, size_t length, __u32 access)
 	return err ? err : (int)create.id;
 }
 
+int raw_list_create(int fd, const struct ib_collq_sge *parts, __u32 nr, __u32 access)
+{
+	struct ib_collq_region_create create = {
+		.size = sizeof(create),
+		.type = IB_COLLQ_REGION_LIST,
+		.access = access,
+		.address = (unsigned long)parts,
+		.nr_parts = nr,
+		.part_size = sizeof(*parts),
+	};
+	int err;
+
+	while (nr--)
+		create.length += parts++->length;
+	err = raw_ioctl(fd, IB_COLLQ_REGION_CREATE, &create);
+	return err ? err : (int)create.id;
+}
+
 /* All zeros if there is none. */
 struct ib_collq_region_info raw_region_info(int fd, __u32 region)
 {

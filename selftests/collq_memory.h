@@ -15,6 +15,8 @@
 #define RAW_PAGE	4096UL
 
 int raw_region_create(int fd, const void *memory, size_t length, __u32 access);
+/* Of parts of regions, which are named in place of buffers */
+int raw_list_create(int fd, const struct ib_collq_sge *parts, __u32 nr, __u32 access);
 struct ib_collq_region_info raw_region_info(int fd, __u32 region);
 
 /**

@@ -8,93 +8,15 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
 
-#include "collq_memory.h"
+#include "data_side.h"
 
-#define WRITE		IB_COLLQ_ACCESS_WRITE
-#define CANARY		0xc5
 #define MAX_SGES	32
-
-/* A side, with a message endpoint that takes lists. */
-struct data_side {
-	struct raw_side *side;
-	int sends;
-	int messages;
-	char *area;
-	size_t area_size;
-	int region;
-};
-
-static int data_endpoint(struct raw_side *side, struct ib_collq_endpoint_create *attr,
-			 __u32 sges)
-{
-	int ret;
-
-	*attr = raw_endpoint_attr(IB_COLLQ_ENDPOINT_MESSAGE);
-	attr->signal_endpoint = side->endpoint;
-	attr->max_send_sge = sges;
-	attr->max_recv_sge = sges;
-	ret = raw_endpoint_create(side->fd, attr);
-	if (ret < 0)
-		return ret;
-	side->message_endpoint = ret;
-	return 0;
-}
-
-/* Every other page first, so that neighbours are hardly ever neighbours in memory. */
-static void touch_apart(char *area, size_t size)
-{
-	size_t first, at, page = getpagesize();
-
-	madvise(area, size, MADV_NOHUGEPAGE);
-	for (first = 0; first < 2; first++)
-		for (at = first * page; at < size; at += 2 * page)
-			area[at] = 1;
-}
-
-static int data_side_open(struct data_side *data, struct raw_side *side, size_t size)
-{
-	data->side = side;
-	data->sends = raw_counter_create(side->fd, IB_COLLQ_SOURCE_SENDS, side->message_endpoint);
-	data->messages = raw_counter_create(side->fd, IB_COLLQ_SOURCE_MESSAGES,
-					    side->message_endpoint);
-	if (data->sends < 0 || data->messages < 0)
-		return data->sends < 0 ? data->sends : data->messages;
-	data->area_size = size;
-	data->area = raw_map(size);
-	if (!data->area)
-		return -ENOMEM;
-	touch_apart(data->area, size);
-	memset(data->area, CANARY, size);
-	data->region = raw_region_create(side->fd, data->area, size, WRITE);
-	return data->region < 0 ? data->region : 0;
-}
-
-static int data_pair_open(struct raw_side *a, struct raw_side *b, struct data_side *from,
-			  struct data_side *to, size_t size, __u32 sges)
-{
-	struct ib_collq_endpoint_create attr[2];
-	int err;
-
-	err = raw_pair_open(a, b);
-	if (!err)
-		err = data_endpoint(a, &attr[0], sges);
-	if (!err)
-		err = data_endpoint(b, &attr[1], sges);
-	if (!err)
-		err = raw_endpoint_connect(a->fd, a->message_endpoint, attr[1].address);
-	if (!err)
-		err = raw_endpoint_connect(b->fd, b->message_endpoint, attr[0].address);
-	if (!err)
-		err = data_side_open(from, a, size);
-	return err ? err : data_side_open(to, b, size);
-}
 
 FIXTURE(data) {
 	struct raw_side a;
@@ -116,114 +38,6 @@ FIXTURE_TEARDOWN(data)
 	munmap(self->to.area, self->to.area_size);
 }
 
-/* A graph that sends, or receives, a list and waits until that is done. */
-static int list_graph(const struct data_side *data, bool send, const struct ib_collq_sge *sges,
-		      __u32 nr)
-{
-	const __u32 endpoint = data->side->message_endpoint;
-	const struct ib_collq_task tasks[] = {
-		send ? raw_send_list(endpoint, 0, nr) : raw_recv_list(endpoint, 0, nr),
-		raw_wait_for(send ? data->sends : data->messages, 1),
-	};
-	const struct raw_graph graph = {
-		.tasks = tasks, .nr_tasks = 2, .sges = sges, .nr_sges = nr, .nr_buffers = 1,
-	};
-
-	return raw_data_graph_create(data->side->fd, &graph, NULL);
-}
-
-static int submit_list(const struct data_side *data, int graph, __u64 *sequence)
-{
-	const struct ib_collq_buffer_bind binding = { .region = data->region };
-
-	return graph < 0 ? graph : raw_submit_bound(data->side->fd, data->side->queue, graph,
-						    &binding, 1, sequence);
-}
-
-static int result_of(const struct data_side *data, __u64 sequence)
-{
-	struct ib_collq_completion completion;
-	int status, err = raw_result(data->side->fd, data->side->queue, sequence, &status);
-
-	raw_ring_take(&data->side->ring, &completion);
-	return err ? err : status;
-}
-
-/* From a list to a list: 0, or what went wrong first. */
-static int transfer(struct data_side *from, const struct ib_collq_sge *src, __u32 nr_src,
-		    struct data_side *to, const struct ib_collq_sge *dst, __u32 nr_dst)
-{
-	int recv = list_graph(to, false, dst, nr_dst), send = list_graph(from, true, src, nr_src);
-	__u64 received, sent;
-	int err;
-
-	err = submit_list(to, recv, &received);
-	if (err)
-		return err;
-	err = submit_list(from, send, &sent);
-	if (err)
-		return err;
-	err = result_of(from, sent);
-	if (!err)
-		err = result_of(to, received);
-	if (!err)
-		err = raw_destroy(from->side->fd, send);
-	return err ? err : raw_destroy(to->side->fd, recv);
-}
-
-static size_t length_of(const struct ib_collq_sge *sges, __u32 nr)
-{
-	size_t length = 0;
-
-	while (nr--)
-		length += sges++->length;
-	return length;
-}
-
-/* Puts a stream of bytes where a list says, or takes it from there. */
-static void scatter(char *area, const struct ib_collq_sge *sges, __u32 nr, const char *stream)
-{
-	for (; nr--; stream += sges++->length)
-		memcpy(area + sges->offset, stream, sges->length);
-}
-
-static void gather(const char *area, const struct ib_collq_sge *sges, __u32 nr, char *stream)
-{
-	for (; nr--; stream += sges++->length)
-		memcpy(stream, area + sges->offset, sges->length);
-}
-
-/* A transfer of which every byte is looked at, and every byte that isn't part of it. */
-static int check_transfer(struct data_side *from, const struct ib_collq_sge *src, __u32 nr_src,
-			  struct data_side *to, const struct ib_collq_sge *dst, __u32 nr_dst,
-			  unsigned int seed)
-{
-	size_t length = length_of(src, nr_src);
-	char *stream = malloc(length + 1);
-	char *blank = malloc(length + 1);
-	int err;
-
-	if (!stream || !blank)
-		return -ENOMEM;
-	memset(blank, CANARY, length + 1);
-	raw_fill(stream, length, seed);
-	scatter(from->area, src, nr_src, stream);
-	err = transfer(from, src, nr_src, to, dst, nr_dst);
-	if (!err) {
-		memset(stream, 0, length);
-		gather(to->area, dst, nr_dst, stream);
-		if (raw_count_wrong(stream, length, seed))
-			err = -EBADMSG;
-	}
-	scatter(to->area, dst, nr_dst, blank);
-	if (!err && raw_count_other(to->area, to->area_size, CANARY))
-		err = -EOVERFLOW;
-	scatter(from->area, src, nr_src, blank);
-	free(stream);
-	free(blank);
-	return err;
-}
-
 TEST_F(data, one_entry)
 {
 	static const __u32 lengths[] = {
@@ -235,7 +49,7 @@ TEST_F(data, one_entry)
 	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
 		src.length = lengths[i];
 		dst.length = lengths[i];
-		ASSERT_EQ(0, check_transfer(&self->from, &src, 1, &self->to, &dst, 1, i))
+		ASSERT_EQ(0, data_check(&self->from, &src, 1, &self->to, &dst, 1, i))
 			TH_LOG("length %u", lengths[i]);
 	}
 }
@@ -248,7 +62,7 @@ TEST_F(data, alignments)
 	for (i = 0; i < 16; i++) {
 		src.offset = 4093 + i % 4;
 		dst.offset = 8189 + i / 4;
-		ASSERT_EQ(0, check_transfer(&self->from, &src, 1, &self->to, &dst, 1, i));
+		ASSERT_EQ(0, data_check(&self->from, &src, 1, &self->to, &dst, 1, i));
 	}
 }
 
@@ -265,10 +79,10 @@ TEST_F(data, lists)
 			.length = i % 2 ? 1 : 1553, .offset = 200000 - 5000 * i,
 		};
 	}
-	EXPECT_EQ(0, check_transfer(&self->from, src, MAX_SGES, &self->to, dst, MAX_SGES, 1));
+	EXPECT_EQ(0, data_check(&self->from, src, MAX_SGES, &self->to, dst, MAX_SGES, 1));
 	src[3].length = 0;
 	dst[4].length = 776;
-	EXPECT_EQ(0, check_transfer(&self->from, src, MAX_SGES, &self->to, dst, MAX_SGES, 2));
+	EXPECT_EQ(0, data_check(&self->from, src, MAX_SGES, &self->to, dst, MAX_SGES, 2));
 }
 
 /* What arrives may be shorter than the list; the rest is left alone. */
@@ -279,10 +93,10 @@ TEST_F(data, shorter)
 					    { .length = 5000, .offset = 4000 } };
 
 	raw_fill(self->from.area + 5, 100, 6);
-	ASSERT_EQ(0, transfer(&self->from, &src, 1, &self->to, dst, 2));
+	ASSERT_EQ(0, data_transfer(&self->from, &src, 1, &self->to, dst, 2));
 	memmove(self->to.area + 70, self->to.area + 4000, 40);
 	EXPECT_EQ(0, raw_count_wrong(self->to.area + 10, 100, 6));
-	EXPECT_EQ(0, raw_count_other(self->to.area + 4040, 10000, CANARY));
+	EXPECT_EQ(0, raw_count_other(self->to.area + 4040, 10000, DATA_CANARY));
 }
 
 /* And if it's longer, both ends hear of it, and nothing lands behind. */
@@ -290,16 +104,16 @@ TEST_F(data, longer)
 {
 	const struct ib_collq_sge src = { .length = 5000, .offset = 5 };
 	const struct ib_collq_sge dst = { .length = 4999, .offset = 10 };
-	int recv = list_graph(&self->to, false, &dst, 1);
-	int send = list_graph(&self->from, true, &src, 1);
+	int recv = data_graph(&self->to, false, &dst, 1);
+	int send = data_graph(&self->from, true, &src, 1);
 	__u64 received, sent;
 
-	ASSERT_EQ(0, submit_list(&self->to, recv, &received));
-	ASSERT_EQ(0, submit_list(&self->from, send, &sent));
-	EXPECT_GT(0, result_of(&self->from, sent));
-	EXPECT_GT(0, result_of(&self->to, received));
-	EXPECT_EQ(0, raw_count_other(self->to.area, 10, CANARY));
-	EXPECT_EQ(0, raw_count_other(self->to.area + 10 + 4999, 10000, CANARY));
+	ASSERT_EQ(0, data_submit(&self->to, recv, &received));
+	ASSERT_EQ(0, data_submit(&self->from, send, &sent));
+	EXPECT_GT(0, data_result(&self->from, sent));
+	EXPECT_GT(0, data_result(&self->to, received));
+	EXPECT_EQ(0, raw_count_other(self->to.area, 10, DATA_CANARY));
+	EXPECT_EQ(0, raw_count_other(self->to.area + 10 + 4999, 10000, DATA_CANARY));
 	EXPECT_EQ(0, raw_destroy(self->a.fd, self->from.region));
 	EXPECT_EQ(0, raw_destroy(self->b.fd, self->to.region));
 }
@@ -318,26 +132,26 @@ TEST(registered_in_parts)
 	ASSERT_LE(9, raw_region_info(a.fd, from.region).registrations);
 	src[0] = (struct ib_collq_sge) { .length = 3 << 20, .offset = part - 1 };
 	dst[0] = (struct ib_collq_sge) { .length = 3 << 20, .offset = 3 * part - 4097 };
-	EXPECT_EQ(0, check_transfer(&from, src, 1, &to, dst, 1, 1));
+	EXPECT_EQ(0, data_check(&from, src, 1, &to, dst, 1, 1));
 	/* The largest message. */
 	src[0].offset = 4097;
 	dst[0].offset = 8191;
 	src[0].length = 8 << 20;
 	dst[0].length = 8 << 20;
-	EXPECT_EQ(0, check_transfer(&from, src, 1, &to, dst, 1, 2));
+	EXPECT_EQ(0, data_check(&from, src, 1, &to, dst, 1, 2));
 
 	/* All entries on the same border: each takes two. */
 	for (i = 0; i < MAX_SGES; i++)
 		src[i] = (struct ib_collq_sge) { .length = 64, .offset = part - 1 - i };
 	dst[0].length = MAX_SGES * 64;
-	i = list_graph(&from, true, src, MAX_SGES);
-	EXPECT_EQ(-EMSGSIZE, submit_list(&from, i, NULL));
+	i = data_graph(&from, true, src, MAX_SGES);
+	EXPECT_EQ(-EMSGSIZE, data_submit(&from, i, NULL));
 	/* Half as many fit. Nobody receives them, so they are on their way for long. */
-	i = list_graph(&from, true, src, MAX_SGES / 2);
-	ASSERT_EQ(0, submit_list(&from, i, &sequence));
+	i = data_graph(&from, true, src, MAX_SGES / 2);
+	ASSERT_EQ(0, data_submit(&from, i, &sequence));
 	EXPECT_EQ(-EBUSY, raw_destroy(a.fd, from.region));
 	EXPECT_EQ(0, raw_cancel(a.fd, a.queue, 0));
-	EXPECT_EQ(-ECANCELED, result_of(&from, sequence));
+	EXPECT_EQ(-ECANCELED, data_result(&from, sequence));
 	EXPECT_EQ(0, raw_destroy(a.fd, from.region));
 	raw_pair_close(&a, &b);
 	munmap(from.area, size);
@@ -354,7 +168,7 @@ TEST(one_entry_in_parts)
 	struct raw_side a, b;
 
 	ASSERT_EQ(0, data_pair_open(&a, &b, &from, &to, size, 1));
-	EXPECT_EQ(0, check_transfer(&from, &src, 1, &to, &dst, 1, 1));
+	EXPECT_EQ(0, data_check(&from, &src, 1, &to, &dst, 1, 1));
 	raw_pair_close(&a, &b);
 	munmap(from.area, size);
 	munmap(to.area, size);
@@ -370,7 +184,7 @@ TEST_F(data, counted)
 	const struct ib_collq_sge dst = { .length = 35, .offset = 100 };
 	struct ib_collq_queue_info info;
 
-	ASSERT_EQ(0, check_transfer(&self->from, src, 3, &self->to, &dst, 1, 1));
+	ASSERT_EQ(0, data_check(&self->from, src, 3, &self->to, &dst, 1, 1));
 	ASSERT_EQ(0, raw_describe(self->a.fd, self->a.queue, &info, sizeof(info)));
 	EXPECT_EQ(2, info.sges);
 	EXPECT_EQ(0, info.copied);
@@ -385,7 +199,7 @@ TEST_F(data, described)
 	struct ib_collq_object_describe describe = {
 		.size = sizeof(describe),
 		.flags = IB_COLLQ_DESCRIBE_SGES,
-		.id = list_graph(&self->from, true, sges, 2),
+		.id = data_graph(&self->from, true, sges, 2),
 		.entries = (unsigned long)seen,
 		.entry_size = sizeof(seen[0]),
 		.nr = 3,
@@ -454,7 +268,7 @@ FIXTURE_SETUP(failure)
 
 	ASSERT_EQ(0, data_pair_open(&self->a, &self->b, &self->from, &self->to, 1 << 20,
 				    MAX_SGES));
-	ASSERT_EQ(0, submit_list(&self->to, list_graph(&self->to, false, &dst, 1),
+	ASSERT_EQ(0, data_submit(&self->to, data_graph(&self->to, false, &dst, 1),
 				 &self->received));
 	ASSERT_EQ(1, RAW_EVENTUALLY(raw_queue_in_state(self->b.fd, self->b.queue,
 						       IB_COLLQ_QUEUE_WAITING)));
@@ -477,15 +291,15 @@ static void expect_untouched(struct __test_metadata *_metadata, struct data_side
 	EXPECT_EQ(IB_COLLQ_ENDPOINT_ERROR,
 		  raw_endpoint_info(to->side->fd, to->side->message_endpoint).state);
 	EXPECT_EQ(0, raw_destroy(to->side->fd, to->region));
-	if (!submit_list(from, list_graph(from, true, &src, 1), &sent))
-		EXPECT_GT(0, result_of(from, sent));
-	EXPECT_EQ(0, raw_count_other(to->area, to->area_size, CANARY));
+	if (!data_submit(from, data_graph(from, true, &src, 1), &sent))
+		EXPECT_GT(0, data_result(from, sent));
+	EXPECT_EQ(0, raw_count_other(to->area, to->area_size, DATA_CANARY));
 }
 
 TEST_F(failure, cancelled)
 {
 	ASSERT_EQ(0, raw_cancel(self->b.fd, self->b.queue, self->received));
-	EXPECT_EQ(-ECANCELED, result_of(&self->to, self->received));
+	EXPECT_EQ(-ECANCELED, data_result(&self->to, self->received));
 	expect_untouched(_metadata, &self->from, &self->to);
 }
 
@@ -493,7 +307,7 @@ TEST_F(failure, aborted)
 {
 	ASSERT_EQ(0, raw_submit(self->a.fd, self->a.queue, self->a.graph, 0, 0, NULL));
 	ASSERT_EQ(0, raw_cancel(self->a.fd, self->a.queue, 0));
-	EXPECT_EQ(-ECANCELED, result_of(&self->to, self->received));
+	EXPECT_EQ(-ECANCELED, data_result(&self->to, self->received));
 	expect_untouched(_metadata, &self->from, &self->to);
 }
 
@@ -567,7 +381,7 @@ TEST_F(failure, reset)
 	const struct ib_collq_sge sge = { .length = 70000, .offset = 17 };
 
 	ASSERT_EQ(0, raw_cancel(self->b.fd, self->b.queue, self->received));
-	EXPECT_EQ(-ECANCELED, result_of(&self->to, self->received));
+	EXPECT_EQ(-ECANCELED, data_result(&self->to, self->received));
 	ASSERT_EQ(0, raw_ioctl(self->a.fd, IB_COLLQ_OBJECT_RESET, &reset[0]));
 	ASSERT_EQ(0, raw_ioctl(self->b.fd, IB_COLLQ_OBJECT_RESET, &reset[1]));
 	ASSERT_EQ(0, raw_ioctl(self->b.fd, IB_COLLQ_OBJECT_RESET, &queue[1]));
@@ -577,7 +391,7 @@ TEST_F(failure, reset)
 	ASSERT_EQ(0, raw_ioctl(self->a.fd, IB_COLLQ_OBJECT_RESET, &queue[0]));
 	ASSERT_EQ(0, raw_endpoint_connect(self->a.fd, self->a.message_endpoint, reset[1].address));
 	ASSERT_EQ(0, raw_endpoint_connect(self->b.fd, self->b.message_endpoint, reset[0].address));
-	EXPECT_EQ(0, check_transfer(&self->from, &sge, 1, &self->to, &sge, 1, 3));
+	EXPECT_EQ(0, data_check(&self->from, &sge, 1, &self->to, &sge, 1, 3));
 }
 
 /* The context goes while receives are posted and a send is under way. */
@@ -586,9 +400,9 @@ TEST_F(failure, closed)
 	const struct ib_collq_sge src = { .length = 100000, .offset = 1 };
 	__u64 sent;
 
-	ASSERT_EQ(0, submit_list(&self->from, list_graph(&self->from, true, &src, 1), &sent));
+	ASSERT_EQ(0, data_submit(&self->from, data_graph(&self->from, true, &src, 1), &sent));
 	raw_side_close(&self->b);
-	result_of(&self->from, sent);
+	data_result(&self->from, sent);
 	raw_side_close(&self->a);
 	EXPECT_EQ(1, RAW_EVENTUALLY(!raw_status_kb("VmPin")));
 }
@@ -604,13 +418,13 @@ TEST_F(data, left_behind)
 	const int id = raw_data_graph_create(self->b.fd, &graph, NULL);
 	__u64 sequence, sent;
 
-	ASSERT_EQ(0, submit_list(&self->to, id, &sequence));
-	EXPECT_EQ(0, result_of(&self->to, sequence));
+	ASSERT_EQ(0, data_submit(&self->to, id, &sequence));
+	EXPECT_EQ(0, data_result(&self->to, sequence));
 	EXPECT_EQ(1, raw_region_info(self->b.fd, self->to.region).uses);
 	EXPECT_EQ(-EBUSY, raw_destroy(self->b.fd, self->to.region));
 	raw_fill(self->from.area + 10, 1000, 8);
-	ASSERT_EQ(0, submit_list(&self->from, list_graph(&self->from, true, &sge, 1), &sent));
-	EXPECT_EQ(0, result_of(&self->from, sent));
+	ASSERT_EQ(0, data_submit(&self->from, data_graph(&self->from, true, &sge, 1), &sent));
+	EXPECT_EQ(0, data_result(&self->from, sent));
 	EXPECT_EQ(1, RAW_EVENTUALLY(!raw_region_info(self->b.fd, self->to.region).uses));
 	EXPECT_EQ(0, raw_count_wrong(self->to.area + 10, 1000, 8));
 	EXPECT_EQ(0, raw_destroy(self->b.fd, self->to.region));
@@ -631,9 +445,9 @@ TEST_F(data, left_behind_by_an_endpoint)
 	__u64 sequence;
 
 	/* So that there's something to linger for. */
-	ASSERT_EQ(0, check_transfer(&self->from, &sge, 1, &self->to, &sge, 1, 1));
-	ASSERT_EQ(0, submit_list(&self->to, id, &sequence));
-	EXPECT_EQ(0, result_of(&self->to, sequence));
+	ASSERT_EQ(0, data_check(&self->from, &sge, 1, &self->to, &sge, 1, 1));
+	ASSERT_EQ(0, data_submit(&self->to, id, &sequence));
+	EXPECT_EQ(0, data_result(&self->to, sequence));
 	EXPECT_EQ(0, raw_destroy(self->b.fd, id));
 	EXPECT_EQ(0, raw_destroy(self->b.fd, self->to.sends));
 	EXPECT_EQ(0, raw_destroy(self->b.fd, self->to.messages));
@@ -658,7 +472,7 @@ TEST_F(data, posted_after_close)
 		.tasks = &task, .nr_tasks = 1, .sges = &sge, .nr_sges = 1, .nr_buffers = 1,
 	};
 	const int id = raw_data_graph_create(self->b.fd, &graph, NULL);
-	const int waits = list_graph(&self->to, false, &sge, 1);
+	const int waits = data_graph(&self->to, false, &sge, 1);
 	__u64 sequence;
 	int i;
 
@@ -666,11 +480,11 @@ TEST_F(data, posted_after_close)
 	ASSERT_EQ(1, RAW_EVENTUALLY(raw_endpoint_info(self->b.fd, self->b.message_endpoint).state ==
 				    IB_COLLQ_ENDPOINT_PEER_CLOSED));
 	for (i = 0; i < RAW_CAPACITY - 1; i++) {
-		ASSERT_EQ(0, submit_list(&self->to, id, &sequence));
-		EXPECT_EQ(0, result_of(&self->to, sequence));
+		ASSERT_EQ(0, data_submit(&self->to, id, &sequence));
+		EXPECT_EQ(0, data_result(&self->to, sequence));
 	}
-	ASSERT_EQ(0, submit_list(&self->to, waits, &sequence));
-	EXPECT_EQ(-ECONNRESET, result_of(&self->to, sequence));
+	ASSERT_EQ(0, data_submit(&self->to, waits, &sequence));
+	EXPECT_EQ(-ECONNRESET, data_result(&self->to, sequence));
 }
 
 TEST_F(data, no_room_after_close)
@@ -686,7 +500,7 @@ TEST_F(data, no_room_after_close)
 				    IB_COLLQ_ENDPOINT_PEER_CLOSED));
 	for (i = 0; i <= RAW_CAPACITY; i++) {
 		ASSERT_EQ(0, raw_submit(self->b.fd, self->b.queue, id, 0, 0, &sequence));
-		EXPECT_EQ(i < RAW_CAPACITY ? 0 : -ECONNRESET, result_of(&self->to, sequence));
+		EXPECT_EQ(i < RAW_CAPACITY ? 0 : -ECONNRESET, data_result(&self->to, sequence));
 	}
 }
 

@@ -177,6 +177,17 @@ int call_describe_region(struct world *w)
 	return raw_describe(w->a.fd, w->object[0], &info, sizeof(info));
 }
 
+/* A list of parts of the region, at both ends of pages that aren't in it. */
+int call_region_create_list(struct world *w)
+{
+	const struct ib_collq_sge parts[] = {
+		{ .buffer = w->object[0], .length = RAW_PAGE },
+		{ .buffer = w->object[0], .length = RAW_PAGE - 100, .offset = RAW_PAGE - 100 },
+	};
+
+	return raw_list_create(w->a.fd, parts, 2, IB_COLLQ_ACCESS_WRITE);
+}
+
 int call_graph_create_with_data(struct world *w)
 {
 	return graph_create(&w->a, raw_send_list(w->a.message_endpoint, 0, 1));

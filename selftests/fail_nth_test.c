@@ -133,6 +133,7 @@ static const struct sweep sweeps[] = {
 	{ "reset_ring", state_with_ring, call_reset, -EINVAL, false },
 	{ "region_create", NULL, call_region_create, 0, false },
 	{ "region_create_registered", NULL, call_region_create_registered, 0, false },
+	{ "region_create_list", state_with_region, call_region_create_list, 0, false },
 	{ "describe_region", state_with_region, call_describe_region, 0, false },
 	{ "destroy_region", state_with_region, call_destroy, 0, false },
 	{ "destroy_region_in_use", state_receiving, call_destroy, -EBUSY, false },

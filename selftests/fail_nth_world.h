@@ -110,6 +110,7 @@ int call_reset_endpoint(struct world *w);
 int call_reset_queue(struct world *w);
 int call_region_create(struct world *w);
 int call_region_create_registered(struct world *w);
+int call_region_create_list(struct world *w);
 int call_describe_region(struct world *w);
 int call_graph_create_with_data(struct world *w);
 int call_submit_bound(struct world *w);

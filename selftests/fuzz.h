@@ -169,6 +169,7 @@ void fuzz_remember(struct fuzz_thread *t, struct fuzz_context *ctx, __u32 *ids, 
 
 /* fuzz_memory.c: regions, and what graphs do with them */
 void fuzz_make_region(struct fuzz_thread *t, struct fuzz_context *ctx);
+void fuzz_make_list(struct fuzz_thread *t, struct fuzz_context *ctx);
 void fuzz_take_data(struct fuzz_thread *t, struct fuzz_context *ctx);
 void fuzz_make_zone(struct fuzz_thread *t, struct fuzz_context *ctx);
 void fuzz_make_target(struct fuzz_thread *t, struct fuzz_context *ctx);

@@ -15,12 +15,46 @@ void fuzz_make_region(struct fuzz_thread *t, struct fuzz_context *ctx)
 	__u32 start = fuzz_below(t, FUZZ_AREA - 8192);
 	struct ib_collq_region_create attr = {
 		.size = sizeof(attr),
-		.type = fuzz_one_in(t, 50) ? fuzz_below(t, 4) : IB_COLLQ_REGION_USER,
+		.type = fuzz_one_in(t, 50) ? fuzz_below(t, 6) : IB_COLLQ_REGION_USER,
 		.access = fuzz_one_in(t, 4) ? 0 : IB_COLLQ_ACCESS_WRITE,
 		.address = (unsigned long)t->fuzz->data + start,
 		.length = fuzz_one_in(t, 4) ? 1 + fuzz_below(t, 8192) : FUZZ_AREA - start,
 	};
 
+	if (fuzz_call(t, ctx->fd, IB_COLLQ_REGION_CREATE, &attr, sizeof(attr)) >= 0)
+		fuzz_remember(t, ctx, ctx->region, attr.id);
+}
+
+/* Parts of regions, most of them at the borders of pages. */
+void fuzz_make_list(struct fuzz_thread *t, struct fuzz_context *ctx)
+{
+	struct ib_collq_sge parts[FUZZ_PLACES];
+	struct ib_collq_region_create attr = {
+		.size = sizeof(attr),
+		.type = IB_COLLQ_REGION_LIST,
+		.access = fuzz_one_in(t, 2) ? 0 : IB_COLLQ_ACCESS_WRITE,
+		.address = (unsigned long)parts,
+		.nr_parts = 1 + fuzz_below(t, FUZZ_PLACES),
+		.part_size = sizeof(parts[0]),
+	};
+	struct ib_collq_region_info info;
+	__u32 i;
+
+	for (i = 0; i < attr.nr_parts; i++) {
+		parts[i].buffer = fuzz_id(t, ctx->region);
+		info = raw_region_info(ctx->fd, parts[i].buffer);
+		/* From where in the region a page begins */
+		parts[i].offset = -info.create.address & (RAW_PAGE - 1);
+		parts[i].offset += fuzz_below(t, 4) * RAW_PAGE;
+		parts[i].length = (1 + fuzz_below(t, 3)) * RAW_PAGE;
+		if (fuzz_one_in(t, 20))
+			parts[i].offset += fuzz_below(t, RAW_PAGE);
+		if (fuzz_one_in(t, 20) || i + 1 == attr.nr_parts)
+			parts[i].length -= fuzz_below(t, RAW_PAGE);
+		attr.length += parts[i].length;
+	}
+	if (fuzz_one_in(t, 20))
+		attr.length ^= 1;
 	if (fuzz_call(t, ctx->fd, IB_COLLQ_REGION_CREATE, &attr, sizeof(attr)) >= 0)
 		fuzz_remember(t, ctx, ctx->region, attr.id);
 }

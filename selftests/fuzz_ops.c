@@ -391,7 +391,7 @@ void fuzz_op_objects(struct fuzz_thread *t)
 		fuzz_reserve_some, fuzz_make_ring, fuzz_make_queue, fuzz_make_queue,
 		fuzz_make_graph, fuzz_make_graph, fuzz_make_graph, fuzz_destroy_some,
 		fuzz_describe_some, fuzz_describe_context, fuzz_reset_some, fuzz_call_others,
-		fuzz_make_region, fuzz_make_region, fuzz_take_data, fuzz_make_zone,
+		fuzz_make_region, fuzz_make_region, fuzz_make_list, fuzz_take_data, fuzz_make_zone,
 		fuzz_make_zone, fuzz_make_target, fuzz_make_target,
 	};
 	const unsigned int nr = sizeof(ops) / sizeof(ops[0]);

@@ -141,6 +141,16 @@ static int round_registered_region(struct world *world)
 						     IB_COLLQ_ACCESS_WRITE));
 }
 
+static int round_list(struct world *world)
+{
+	const struct ib_collq_sge parts[] = {
+		{ .buffer = world->region, .length = RAW_PAGE, .offset = RAW_PAGE },
+		{ .buffer = world->region, .length = 10 },
+	};
+
+	return destroy_made(world, raw_list_create(world->a.fd, parts, 2, 0));
+}
+
 /* The second half of the memory isn't there. */
 static int round_missing_region(struct world *world)
 {
@@ -285,6 +295,10 @@ FIXTURE_VARIANT_ADD(leak, region) {
 
 FIXTURE_VARIANT_ADD(leak, registered_region) {
 	.round = round_registered_region, .rounds = 10000,
+};
+
+FIXTURE_VARIANT_ADD(leak, list) {
+	.round = round_list, .rounds = 10000,
 };
 
 FIXTURE_VARIANT_ADD(leak, missing_region) {

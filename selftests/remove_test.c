@@ -171,7 +171,7 @@ TEST_F(remove, device)
 	EXPECT_STREQ("", raw_node());
 }
 
-/* With memory that is registered and a receive posted into it. */
+/* With memory that is registered twice, and a receive posted into a list of it. */
 TEST_F(remove, device_with_data)
 {
 	const size_t size = 8 * RAW_PAGE;
@@ -179,6 +179,9 @@ TEST_F(remove, device_with_data)
 	struct ib_collq_task tasks[2];
 	const struct raw_graph graph = {
 		.tasks = tasks, .nr_tasks = 2, .sges = &sge, .nr_sges = 1, .nr_buffers = 1,
+	};
+	struct ib_collq_sge parts[] = {
+		{ .length = size / 2, .offset = size / 2 }, { .length = size / 2 },
 	};
 	struct ib_collq_buffer_bind binding = {};
 	struct ib_collq_completion completion;
@@ -189,7 +192,9 @@ TEST_F(remove, device_with_data)
 	tasks[0] = raw_recv_list(self->a.message_endpoint, 0, 1);
 	tasks[1] = raw_wait_for(raw_counter_create(self->a.fd, IB_COLLQ_SOURCE_MESSAGES,
 						   self->a.message_endpoint), 1);
-	id = raw_region_create(self->a.fd, memory, size, IB_COLLQ_ACCESS_WRITE);
+	parts[0].buffer = raw_region_create(self->a.fd, memory, size, IB_COLLQ_ACCESS_WRITE);
+	parts[1].buffer = parts[0].buffer;
+	id = raw_list_create(self->a.fd, parts, 2, IB_COLLQ_ACCESS_WRITE);
 	ASSERT_LT(0, id);
 	binding.region = id;
 	id = raw_data_graph_create(self->a.fd, &graph, NULL);

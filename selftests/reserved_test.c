@@ -579,7 +579,7 @@ FIXTURE_VARIANT_ADD(member, region_create_type_dmabuf) {
 };
 
 FIXTURE_VARIANT_ADD(member, region_create_type_unknown) {
-	IB_COLLQ_REGION_CREATE, AT(region_create, type), 4, -EINVAL,
+	IB_COLLQ_REGION_CREATE, AT(region_create, type), 5, -EINVAL,
 };
 
 FIXTURE_VARIANT_ADD(member, region_create_access) {
@@ -588,6 +588,14 @@ FIXTURE_VARIANT_ADD(member, region_create_access) {
 
 FIXTURE_VARIANT_ADD(member, region_create_fd) {
 	IB_COLLQ_REGION_CREATE, AT(region_create, fd), 1, -EINVAL,
+};
+
+FIXTURE_VARIANT_ADD(member, region_create_nr_parts) {
+	IB_COLLQ_REGION_CREATE, AT(region_create, nr_parts), 1, -EINVAL,
+};
+
+FIXTURE_VARIANT_ADD(member, region_create_part_size) {
+	IB_COLLQ_REGION_CREATE, AT(region_create, part_size), 16, -EINVAL,
 };
 
 FIXTURE_VARIANT_ADD(member, region_create_length) {

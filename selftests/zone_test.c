@@ -260,6 +260,40 @@ TEST_F(zone, scattered_memory)
 	munmap(pieces, PIECES * RAW_PAGE);
 }
 
+/* A list of parts can be written from, but no zone can be in one. */
+TEST_F(zone, list_of_parts)
+{
+	const struct ib_collq_sge all = { .length = 20 * RAW_PAGE - 100, .offset = 50 };
+	struct landing *landing = &self->landing;
+	struct ib_collq_sge parts[20];
+	int graph, i, list;
+
+	for (i = 0; i < 20; i++)
+		parts[i] = (struct ib_collq_sge){
+			.buffer = landing->from.region,
+			.length = RAW_PAGE,
+			.offset = (19 - i) * RAW_PAGE,
+		};
+	list = raw_list_create(landing->from.side.fd, parts, 20, WRITE);
+	ASSERT_LT(0, list);
+	ASSERT_EQ(0, landing_offer(landing, 5, 20 * RAW_PAGE));
+	for (i = 0; i < 20; i++)
+		raw_fill(landing->from.area + i * RAW_PAGE, RAW_PAGE, 19 - i);
+	landing->from.region = list;
+	graph = landing_graph(landing, landing->target, 0, &all, 1);
+	ASSERT_EQ(0, landing_run(landing, graph));
+	ASSERT_EQ(0, landing_wait(landing, 1));
+	memmove(landing->to.area, landing->to.area + 5, 20 * RAW_PAGE);
+	for (i = 1; i < 19; i++)
+		EXPECT_EQ(0, raw_count_wrong(landing->to.area + i * RAW_PAGE - 50, RAW_PAGE, i))
+			TH_LOG("page %d", i);
+	parts[0].buffer = landing->to.region;
+	list = raw_list_create(landing->to.side.fd, parts, 1, WRITE);
+	ASSERT_LT(0, list);
+	EXPECT_EQ(-EOPNOTSUPP, raw_zone_offer(landing->to.side.fd, landing->to.side.endpoint, list,
+					      0, 1, &landing->name));
+}
+
 /* A huge page; the guest's kernel has some if it's asked for them. */
 static unsigned char *map_huge(void)
 {

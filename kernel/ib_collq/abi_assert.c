@@ -14,12 +14,13 @@
 #define ASSERT_OFFSET(type, member, offset)				\
 	static_assert(offsetof(struct type, member) == (offset))
 
-ASSERT_SIZE(ib_collq_query, 192);
+ASSERT_SIZE(ib_collq_query, 200);
 ASSERT_OFFSET(ib_collq_query, instance, 88);
 ASSERT_OFFSET(ib_collq_query, device, 104);
 ASSERT_OFFSET(ib_collq_query, max_region, 168);
 ASSERT_OFFSET(ib_collq_query, max_zones, 184);
 ASSERT_OFFSET(ib_collq_query, region_part, 188);
+ASSERT_OFFSET(ib_collq_query, max_list_pages, 192);
 ASSERT_SIZE(ib_collq_batch, 32);
 ASSERT_SIZE(ib_collq_object_destroy, 8);
 ASSERT_SIZE(ib_collq_address, IB_COLLQ_ADDRESS_SIZE);
@@ -71,8 +72,9 @@ ASSERT_SIZE(ib_collq_graph_info, 24);
 ASSERT_SIZE(ib_collq_queue_info, 80);
 ASSERT_SIZE(ib_collq_ring_info, 56);
 ASSERT_SIZE(ib_collq_endpoint_info, 392);
-ASSERT_SIZE(ib_collq_region_create, 40);
-ASSERT_SIZE(ib_collq_region_info, 64);
+ASSERT_SIZE(ib_collq_region_create, 48);
+ASSERT_OFFSET(ib_collq_region_create, nr_parts, 40);
+ASSERT_SIZE(ib_collq_region_info, 72);
 ASSERT_SIZE(ib_collq_zone_offer, 72);
 ASSERT_OFFSET(ib_collq_zone_offer, zone, 40);
 ASSERT_SIZE(ib_collq_zone_name, IB_COLLQ_ZONE_SIZE);

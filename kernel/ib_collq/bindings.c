@@ -78,9 +78,12 @@ static u32 collq_region_sge(const struct collq_region *region, u64 offset,
 {
 	if (unlikely(region->mr))
 		return collq_region_mr_sge(region, offset, length, sge);
-	if (unlikely(ep && collq_endpoint_is_apart(ep)))
+	if (unlikely(ep && collq_endpoint_is_apart(ep))) {
+		if (region->list)
+			region = collq_region_list_find(region, &offset, &length);
 		return collq_mapping_piece(&region->map, offset, length,
 					   ep->own_lkey, sge);
+	}
 	return collq_mapping_sge(&region->map, offset, length, sge);
 }
 
@@ -132,10 +135,8 @@ static int collq_bindings_index(struct collq_bindings *bindings)
 	u32 i;
 	int err = 0;
 
-	for (i = 0; i < bindings->nr && !err; i++) {
-		if (!bindings->slots[i].region->mr)
-			err = collq_mapping_index(&bindings->slots[i].region->map);
-	}
+	for (i = 0; i < bindings->nr && !err; i++)
+		err = collq_region_index(bindings->slots[i].region);
 	return err;
 }
 

@@ -35,6 +35,7 @@ struct mm_struct;
  * @objects: id to object; its lock protects the look-up
  * @next_id: where the search for a free id goes on
  * @nr_objects: number of objects, under @mutex
+ * @nr_lists: number of regions among them that are lists, under @mutex
  * @nr_zones: number of landing zones among them, under @mutex
  * @nr_eventfds: number of counters among them that listen to an eventfd, under @mutex
  * @borrowed: verbs objects of the process that its objects use, see borrow.c
@@ -64,6 +65,7 @@ struct collq_context {
 	struct xarray objects;
 	u32 next_id;
 	u32 nr_objects;
+	u32 nr_lists;
 	u32 nr_zones;
 	u32 nr_eventfds;
 	atomic_t borrowed;

@@ -24,6 +24,9 @@
 /* The same for entries of lists that are counted together */
 #define COLLQ_ENTRIES_PER_TASK	256U
 
+/* And for pieces of memory that CALC brings together, which may be as short as a byte */
+#define COLLQ_PIECES_PER_TASK	16U
+
 /* Bytes that CALC brings together at a time; a multiple of every element. */
 #define COLLQ_CALC_BYTES	256U
 
@@ -73,13 +76,13 @@ static u32 collq_copy_piece(const struct collq_list *src,
 	return length;
 }
 
-/* Brings bytes of a list together. */
-static void collq_list_gather(const struct collq_list *list,
-			      struct collq_place *place, void *buffer, u32 length)
+/* Brings bytes of a list together: from how many pieces. */
+static u32 collq_list_gather(const struct collq_list *list,
+			     struct collq_place *place, void *buffer, u32 length)
 {
-	u32 room;
+	u32 room, pieces = 0;
 
-	for (; length; length -= room) {
+	for (; length; length -= room, pieces++) {
 		void *from = collq_list_at(list, place, &room);
 
 		room = min(room, length);
@@ -87,16 +90,17 @@ static void collq_list_gather(const struct collq_list *list,
 		buffer += room;
 		place->done += room;
 	}
+	return pieces;
 }
 
 /* The opposite. */
-static void collq_list_scatter(const struct collq_list *list,
-			       struct collq_place *place, const void *buffer,
-			       u32 length)
+static u32 collq_list_scatter(const struct collq_list *list,
+			      struct collq_place *place, const void *buffer,
+			      u32 length)
 {
-	u32 room;
+	u32 room, pieces = 0;
 
-	for (; length; length -= room) {
+	for (; length; length -= room, pieces++) {
 		void *to = collq_list_at(list, place, &room);
 
 		room = min(room, length);
@@ -104,6 +108,7 @@ static void collq_list_scatter(const struct collq_list *list,
 		buffer += room;
 		place->done += room;
 	}
+	return pieces;
 }
 
 /*
@@ -178,21 +183,21 @@ static void collq_calc(const struct collq_step *step, void *dst, const void *src
 	}
 }
 
-/* Combines some elements. */
+/* Combines some elements, which lie in so many pieces. */
 static u32 collq_calc_piece(const struct collq_step *step,
 			    const struct collq_list *src,
 			    const struct collq_list *dst,
-			    struct collq_progress *progress)
+			    struct collq_progress *progress, u32 *pieces)
 {
 	u64 left[COLLQ_CALC_BYTES / sizeof(u64)];
 	u64 right[COLLQ_CALC_BYTES / sizeof(u64)];
 	u32 length = min_t(u64, progress->left, COLLQ_CALC_BYTES);
 	struct collq_place start = progress->dst;
 
-	collq_list_gather(src, &progress->src, right, length);
-	collq_list_gather(dst, &start, left, length);
+	*pieces = collq_list_gather(src, &progress->src, right, length);
+	*pieces += collq_list_gather(dst, &start, left, length);
 	collq_calc(step, left, right, length);
-	collq_list_scatter(dst, &progress->dst, left, length);
+	*pieces += collq_list_scatter(dst, &progress->dst, left, length);
 	return length;
 }
 
@@ -211,12 +216,13 @@ void collq_data_begin(struct collq_progress *progress,
 	*budget -= min(*budget, (src->nr + dst->nr) / COLLQ_ENTRIES_PER_TASK);
 }
 
-/* A piece has been done. */
+/* So many bytes have been done, in so many pieces. */
 static void collq_data_charge(struct collq_progress *progress, u32 done,
-			      unsigned int *budget)
+			      u32 pieces, unsigned int *budget)
 {
 	progress->left -= done;
-	*budget -= min(*budget, 1 + done / COLLQ_BYTES_PER_TASK);
+	*budget -= min(*budget, 1 + done / COLLQ_BYTES_PER_TASK +
+				pieces / COLLQ_PIECES_PER_TASK);
 }
 
 /* Copies from list to list as much as may be done. */
@@ -227,7 +233,7 @@ void collq_data_copy(const struct collq_list *src, const struct collq_list *dst,
 
 	while (progress->left && *budget) {
 		done = collq_copy_piece(src, dst, progress);
-		collq_data_charge(progress, done, budget);
+		collq_data_charge(progress, done, 1, budget);
 	}
 }
 
@@ -250,8 +256,8 @@ u64 collq_data_run(const struct collq_graph *graph,
 {
 	const struct collq_list src = collq_step_list(graph, step, bindings);
 	const struct collq_list dst = collq_step_target(graph, step, bindings);
+	u32 done, pieces;
 	u64 before;
-	u32 done;
 
 	if (!progress->begun)
 		collq_data_begin(progress, &src, &dst, budget);
@@ -259,8 +265,8 @@ u64 collq_data_run(const struct collq_graph *graph,
 	if (step->opcode == IB_COLLQ_TASK_COPY)
 		collq_data_copy(&src, &dst, progress, budget);
 	while (progress->left && *budget) {
-		done = collq_calc_piece(step, &src, &dst, progress);
-		collq_data_charge(progress, done, budget);
+		done = collq_calc_piece(step, &src, &dst, progress, &pieces);
+		collq_data_charge(progress, done, pieces, budget);
 	}
 	return before - progress->left;
 }

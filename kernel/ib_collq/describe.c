@@ -182,9 +182,21 @@ static int collq_describe_ring(struct collq_description *d,
 static int collq_describe_region(struct collq_description *d,
 				 struct collq_object *obj)
 {
+	const struct collq_region *region = collq_region_of(obj);
+	const struct collq_region_list *list = region->list;
 	struct ib_collq_region_info info;
+	struct ib_collq_sge part;
+	u32 i;
+	int err;
 
-	collq_region_info(collq_region_of(obj), &info);
+	d->attr->entry_size = sizeof(part);
+	for (i = 0; list && i < list->nr_parts; i++) {
+		collq_region_list_part(region, i, &part);
+		err = collq_put_entry(d, &part, sizeof(part));
+		if (err)
+			return err;
+	}
+	collq_region_info(region, &info);
 	return collq_put_info(d, &info, sizeof(info));
 }
 

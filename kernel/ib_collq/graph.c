@@ -18,6 +18,7 @@
 #include "limits.h"
 #include "queue.h"
 #include "reach.h"
+#include "registrar.h"
 
 void collq_graph_limits(const struct collq_device *cd,
 			struct collq_graph_limits *limits)
@@ -34,6 +35,8 @@ void collq_graph_limits(const struct collq_device *cd,
 		.max_slots = COLLQ_MAX_SLOTS,
 		.max_message = cd->max_message,
 	};
+	if (collq_registrar_takes_gaps(cd->ibdev))
+		limits->features |= IB_COLLQ_FEATURE_GAPS;
 }
 
 static int collq_graph_lookup_endpoint(void *data, u32 id,

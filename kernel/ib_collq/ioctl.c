@@ -25,6 +25,7 @@
 #include "mapping.h"
 #include "queue.h"
 #include "region.h"
+#include "registrar.h"
 #include "ring.h"
 #include "target.h"
 #include "zone.h"
@@ -58,6 +59,8 @@ static int collq_ioctl_query(struct collq_ioctl *io)
 		.max_zone = collq_zone_max(ibdev),
 		.max_zones = COLLQ_MAX_ZONES,
 		.region_part = collq_mapping_part(ibdev),
+		.max_list_pages = collq_registrar_max_pages(ibdev),
+		.max_lists = COLLQ_MAX_LISTS,
 		.nr_ports = ibdev->phys_port_cnt,
 	};
 	memcpy(query->instance, collq_instance, sizeof(query->instance));
@@ -65,11 +68,67 @@ static int collq_ioctl_query(struct collq_ioctl *io)
 	return 0;
 }
 
+/*
+ * An array of structures that may be longer than ours: a copy, or an ERR_PTR. Sizes
+ * and number are the caller's, the number checked.
+ */
+void *collq_get_array(u64 user, u32 nr, u32 user_size, u32 size)
+{
+	void __user *from = u64_to_user_ptr(user);
+	void *array;
+	u32 i;
+	int err;
+
+	if (user_size < size)
+		return ERR_PTR(-EINVAL);
+	if (user_size > PAGE_SIZE)
+		return ERR_PTR(-E2BIG);
+	array = kvmalloc_array(nr, size, GFP_KERNEL_ACCOUNT);
+	if (!array)
+		return ERR_PTR(-ENOMEM);
+	for (i = 0; i < nr; i++) {
+		err = copy_struct_from_user(array + (size_t)i * size, size,
+					    from + (size_t)i * user_size,
+					    user_size);
+		if (err) {
+			kvfree(array);
+			return ERR_PTR(err);
+		}
+	}
+	return array;
+}
+
+/* The parts of a region that is a list, or NULL if it isn't one, or an ERR_PTR. */
+static struct ib_collq_sge *
+collq_ioctl_get_parts(struct collq_context *ctx,
+		      const struct ib_collq_region_create *attr)
+{
+	u32 most = collq_registrar_max_pages(ctx->device->ibdev);
+
+	if (attr->type != IB_COLLQ_REGION_LIST)
+		return NULL;
+	if (!most)
+		return ERR_PTR(-EOPNOTSUPP);
+	if (!attr->nr_parts)
+		return ERR_PTR(-EINVAL);
+	/* Each has a page at least. */
+	if (attr->nr_parts > most)
+		return ERR_PTR(-EMSGSIZE);
+	return collq_get_array(attr->address, attr->nr_parts, attr->part_size,
+			       sizeof(struct ib_collq_sge));
+}
+
 static int collq_ioctl_region_create(struct collq_ioctl *io)
 {
+	struct ib_collq_region_create *attr = &io->arg.region;
 	struct collq_region *region;
+	struct ib_collq_sge *parts;
 
-	region = collq_region_create(io->ctx, &io->arg.region, io->borrowed.mr);
+	parts = collq_ioctl_get_parts(io->ctx, attr);
+	if (IS_ERR(parts))
+		return PTR_ERR(parts);
+	region = collq_region_create(io->ctx, attr, io->borrowed.mr, parts);
+	kvfree(parts);
 	if (IS_ERR(region))
 		return PTR_ERR(region);
 	io->created = &region->obj;
@@ -359,7 +418,7 @@ static const struct collq_command collq_commands[] = {
 	COLLQ_COMMAND(IB_COLLQ_OBJECT_RESET, ib_collq_object_reset,
 		      address, address, true, collq_ioctl_reset),
 	COLLQ_COMMAND(IB_COLLQ_REGION_CREATE, ib_collq_region_create,
-		      id, id, true, collq_ioctl_region_create),
+		      part_size, id, true, collq_ioctl_region_create),
 	COLLQ_COMMAND(IB_COLLQ_ZONE_OFFER, ib_collq_zone_offer,
 		      zone, id, true, collq_ioctl_zone_offer),
 	COLLQ_COMMAND(IB_COLLQ_TARGET_CREATE, ib_collq_target_create,

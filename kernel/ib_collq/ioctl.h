@@ -66,6 +66,7 @@ static __always_inline int collq_copy_in(void *arg, u32 size, u32 min,
 }
 
 /* ioctl.c */
+void *collq_get_array(u64 user, u32 nr, u32 user_size, u32 size);
 long collq_ioctl_run(struct collq_context *ctx, unsigned int cmd,
 		     void __user *user);
 int collq_ioctl_create(struct collq_context *ctx, unsigned int cmd,

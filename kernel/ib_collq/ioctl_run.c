@@ -22,36 +22,6 @@ static struct collq_object *collq_graph_find(void *data, u32 id, u32 type)
 	return collq_object_find(data, id, type);
 }
 
-/*
- * An array of structures that may be longer than ours: a copy, or an ERR_PTR. Sizes
- * and number are the caller's, the number checked.
- */
-static void *collq_get_array(u64 user, u32 nr, u32 user_size, u32 size)
-{
-	void __user *from = u64_to_user_ptr(user);
-	void *array;
-	u32 i;
-	int err;
-
-	if (user_size < size)
-		return ERR_PTR(-EINVAL);
-	if (user_size > PAGE_SIZE)
-		return ERR_PTR(-E2BIG);
-	array = kvmalloc_array(nr, size, GFP_KERNEL_ACCOUNT);
-	if (!array)
-		return ERR_PTR(-ENOMEM);
-	for (i = 0; i < nr; i++) {
-		err = copy_struct_from_user(array + (size_t)i * size, size,
-					    from + (size_t)i * user_size,
-					    user_size);
-		if (err) {
-			kvfree(array);
-			return ERR_PTR(err);
-		}
-	}
-	return array;
-}
-
 /* Tasks and table of a graph to be. */
 static int collq_get_source(const struct ib_collq_graph_create *attr,
 			    struct collq_graph_source *source)

@@ -21,7 +21,8 @@
 #define COLLQ_MAX_BUFFERS		16
 #define COLLQ_MAX_REGION		BIT_ULL(36)	/* bytes */
 #define COLLQ_MAX_ZONES			4096
-#define COLLQ_MAX_ZONE_PAGES		4096U
+#define COLLQ_MAX_LISTS			1024	/* regions of parts of others */
+#define COLLQ_MAX_KEY_PAGES		4096U	/* of what one key is for */
 #define COLLQ_MAX_QUEUE_DEPTH		1024
 #define COLLQ_MAX_QUEUE_ENDPOINTS	4096
 #define COLLQ_MAX_RING_ENTRIES		32768

@@ -24,9 +24,6 @@
 #include "registrar.h"
 #include "verbs.h"
 
-/* Pages of a chunk at most, even if the device can take more. */
-#define COLLQ_MAX_CHUNK_PAGES	4096U
-
 /* One chunk that is as large as any memory */
 #define COLLQ_WHOLE_SHIFT	63
 
@@ -81,27 +78,6 @@ static u32 collq_map_take_pages(struct sg_dma_page_iter *iter,
 	return total;
 }
 
-/**
- * collq_mapping_pages - a part of the memory as collq_registrar_register() wants it
- * @map: the memory
- * @offset: where the part begins; within the memory
- * @length: how long it is
- * @pages: filled in, an entry for each page that it touches
- * @nr: number of @pages
- *
- * Takes time linear in the size of the memory.
- */
-void collq_mapping_pages(const struct collq_mapping *map, u64 offset, u32 length,
-			 struct scatterlist *pages, u32 nr)
-{
-	u64 position = map->offset + offset;
-	struct sg_dma_page_iter iter;
-
-	__sg_page_iter_start(&iter.base, map->sgt.sgl, map->sgt.nents,
-			     position >> PAGE_SHIFT);
-	collq_map_take_pages(&iter, pages, nr, offset_in_page(position), length);
-}
-
 /* One more chunk, of these pages. */
 static int collq_map_add_chunk(struct collq_mapping *map,
 			       struct collq_registrar *reg,
@@ -113,7 +89,7 @@ static int collq_map_add_chunk(struct collq_mapping *map,
 	int err;
 
 	err = collq_registrar_register(reg, &chunk->registration, pages, nr,
-				       length, access);
+				       length, IB_MR_TYPE_MEM_REG, access);
 	if (err)
 		return err;
 	/* From here on collq_map_drop_chunks() finds it. */
@@ -155,12 +131,9 @@ static int collq_map_add_chunks(struct collq_mapping *map,
 /* Bytes of a chunk, a power of two; 0 if the device can't register any. */
 u32 collq_mapping_part(const struct ib_device *ibdev)
 {
-	u32 limit = ibdev->attrs.max_fast_reg_page_list_len;
+	u32 pages = collq_registrar_max_pages(ibdev);
 
-	if (limit <= COLLQ_SPARE_PAGES)
-		return 0;
-	return rounddown_pow_of_two(min(limit - COLLQ_SPARE_PAGES,
-					COLLQ_MAX_CHUNK_PAGES)) << PAGE_SHIFT;
+	return pages ? rounddown_pow_of_two(pages) << PAGE_SHIFT : 0;
 }
 
 /* Memory that is not contiguous. */
@@ -255,6 +228,61 @@ err_free_table:
 }
 
 /**
+ * collq_map_pages - put pages of what is mapped already under one key
+ * @map: what that is held by; only collq_mapping_sge() knows what to do with it
+ * @verbs: device and protection domain
+ * @pages: the pages, as collq_registrar_register() wants them
+ * @nr: number of @pages
+ * @length: bytes
+ * @type: IB_MR_TYPE_MEM_REG or IB_MR_TYPE_SG_GAPS
+ * @write: whether the device is to write to them
+ *
+ * Called with the context's mutex held. Sleeps.
+ *
+ * Return: 0, -EOPNOTSUPP if the device can't, -ENOMEM, -ENOSPC or -ENETDOWN.
+ */
+int collq_map_pages(struct collq_mapping *map, struct collq_verbs *verbs,
+		    struct scatterlist *pages, u32 nr, u32 length,
+		    enum ib_mr_type type, bool write)
+{
+	struct collq_registrar reg = {};
+	struct collq_chunk *chunk;
+	int err;
+
+	chunk = kvzalloc(sizeof(*chunk), GFP_KERNEL_ACCOUNT);
+	if (!chunk)
+		return -ENOMEM;
+	err = collq_registrar_open(&reg, verbs, verbs->pd);
+	if (err)
+		goto err_free;
+	err = collq_registrar_register(&reg, &chunk->registration, pages, nr,
+				       length, type,
+				       write ? IB_ACCESS_LOCAL_WRITE : 0);
+	collq_registrar_close(&reg);
+	if (err)
+		goto err_free;
+	chunk->base = chunk->registration.mr->iova;
+	chunk->lkey = chunk->registration.mr->lkey;
+	map->chunks = chunk;
+	map->nr_chunks = 1;
+	map->shift = COLLQ_WHOLE_SHIFT;
+	map->verbs = verbs;
+	kref_get(&verbs->refs);
+	return 0;
+
+err_free:
+	kvfree(chunk);
+	return err;
+}
+
+/* The opposite. Sleeps. */
+void collq_unmap_pages(struct collq_mapping *map)
+{
+	collq_map_drop_chunks(map);
+	collq_verbs_put(map->verbs);
+}
+
+/**
  * collq_mapping_index - get ready for collq_mapping_piece()
  * @map: the memory
  *
@@ -326,6 +354,32 @@ u32 collq_mapping_piece(const struct collq_mapping *map, u64 offset, u32 length,
 				    map->segments[i + 1].start - position);
 	sge->lkey = lkey;
 	return sge->length;
+}
+
+/**
+ * collq_mapping_pages - a part of the memory as collq_registrar_register() wants it
+ * @map: the memory; collq_mapping_index() has been called
+ * @offset: where the part begins; within the memory
+ * @length: how long it is
+ * @pages: filled in, an entry for each page that it touches
+ * @nr: number of @pages
+ */
+void collq_mapping_pages(const struct collq_mapping *map, u64 offset, u32 length,
+			 struct scatterlist *pages, u32 nr)
+{
+	struct ib_sge sge;
+	u32 i, room;
+
+	sg_init_table(pages, nr);
+	for (i = 0; i < nr; i++) {
+		room = PAGE_SIZE - offset_in_page(map->offset + offset);
+		/* A segment is of whole pages, but for its ends. */
+		collq_mapping_piece(map, offset, min(length, room), 0, &sge);
+		sg_dma_address(&pages[i]) = sge.addr;
+		sg_dma_len(&pages[i]) = sge.length;
+		offset += sge.length;
+		length -= sge.length;
+	}
 }
 
 /* Nothing uses it any more. Sleeps. */

@@ -14,7 +14,7 @@ struct collq_verbs;
 
 /**
  * struct collq_chunk - a part that one key serves
- * @base: DMA address of the chunk's first page
+ * @base: where its first page is for the device, or its first byte if it's all in one
  * @lkey: the key
  * @registration: where the key is from; nothing if it's the protection domain's
  */
@@ -60,6 +60,10 @@ u32 collq_mapping_part(const struct ib_device *ibdev);
 int collq_map(struct collq_mapping *map, struct collq_verbs *verbs,
 	      const struct collq_pin *pin, u32 offset, u64 length, bool write);
 void collq_unmap(struct collq_mapping *map);
+int collq_map_pages(struct collq_mapping *map, struct collq_verbs *verbs,
+		    struct scatterlist *pages, u32 nr, u32 length,
+		    enum ib_mr_type type, bool write);
+void collq_unmap_pages(struct collq_mapping *map);
 void collq_mapping_pages(const struct collq_mapping *map, u64 offset, u32 length,
 			 struct scatterlist *pages, u32 nr);
 int collq_mapping_index(struct collq_mapping *map);

@@ -19,7 +19,8 @@
  *
  * A region can also be a part of a memory region that the process has registered by
  * itself. Then pages, charge and mapping are that one's, and it's kept as it is until
- * nothing uses it; the CPU knows nothing of the pages.
+ * nothing uses it; the CPU knows nothing of the pages. Or it's made of parts of other
+ * regions: see region_list.c.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -91,12 +92,51 @@ static int collq_region_verify(struct collq_region *region)
 	return err;
 }
 
+/* Whether the memory is still there: 0, -ESTALE or -EINTR. May sleep. */
+static int collq_region_look(struct collq_region *region)
+{
+	int err = 0;
+
+	if (unlikely(READ_ONCE(region->suspect)))
+		err = collq_region_verify(region);
+	if (unlikely(READ_ONCE(region->stale)))
+		err = -ESTALE;
+	return err;
+}
+
+static int collq_region_look_at_list(struct collq_region *region)
+{
+	const struct collq_region_list *list = region->list;
+	u32 i;
+	int err = 0;
+
+	for (i = 0; i < list->nr_bases && !err; i++)
+		err = collq_region_look(list->bases[i]);
+	return err;
+}
+
+static bool collq_region_is_stale(const struct collq_region *region)
+{
+	const struct collq_region_list *list = region->list;
+	u32 i;
+
+	for (i = 0; list && i < list->nr_bases; i++) {
+		if (READ_ONCE(list->bases[i]->stale))
+			return true;
+	}
+	return READ_ONCE(region->stale);
+}
+
 /* Nothing uses the memory any more. Sleeps. */
 static void collq_region_release(struct collq_region *region)
 {
 	if (region->mr) {
 		collq_return_mr(region->obj.ctx, region->mr_uobject);
 		collq_verbs_put(region->map.verbs);
+		return;
+	}
+	if (region->list) {
+		collq_region_list_release(region);
 		return;
 	}
 	mmu_interval_notifier_remove(&region->notifier);
@@ -126,6 +166,8 @@ static void collq_region_destroy(struct collq_object *obj)
 {
 	struct collq_region *region = collq_region_of(obj);
 
+	if (region->list)
+		collq_region_list_unname(region);
 	if (!refcount_read(&region->uses) ||
 	    refcount_dec_and_test(&region->uses))
 		collq_region_release(region);
@@ -152,8 +194,13 @@ static int collq_region_check(const struct ib_collq_region_create *attr)
 	if (attr->access & ~IB_COLLQ_ACCESS_WRITE)
 		return -EOPNOTSUPP;
 	if ((attr->type != IB_COLLQ_REGION_USER &&
-	     attr->type != IB_COLLQ_REGION_MR) ||
+	     attr->type != IB_COLLQ_REGION_MR &&
+	     attr->type != IB_COLLQ_REGION_LIST) ||
 	    attr->fd || !attr->length || attr->length > COLLQ_MAX_REGION)
+		return -EINVAL;
+	if (attr->type == IB_COLLQ_REGION_LIST)
+		return 0;
+	if (attr->nr_parts || attr->part_size)
 		return -EINVAL;
 	if (check_add_overflow(attr->address, attr->length, &end) ||
 	    end > ULONG_MAX - PAGE_SIZE)
@@ -228,6 +275,7 @@ err_remove:
  * @ctx: the context; the current process owns it
  * @attr: what memory; the id is filled in
  * @mr: the process' memory region that it's a part of, or NULL
+ * @parts: the parts of other regions that it's made of, or NULL
  *
  * Called with ctx->mutex held. Sleeps. A signal ends it.
  *
@@ -235,7 +283,8 @@ err_remove:
  */
 struct collq_region *collq_region_create(struct collq_context *ctx,
 					 struct ib_collq_region_create *attr,
-					 struct ib_uobject *mr)
+					 struct ib_uobject *mr,
+					 const struct ib_collq_sge *parts)
 {
 	struct collq_region *region;
 	int err;
@@ -260,7 +309,12 @@ struct collq_region *collq_region_create(struct collq_context *ctx,
 	err = collq_object_init(ctx, &region->obj, &collq_region_ops);
 	if (err)
 		goto err_free;
-	err = mr ? collq_region_borrow(region, mr) : collq_region_acquire(region);
+	if (mr)
+		err = collq_region_borrow(region, mr);
+	else if (parts)
+		err = collq_region_list_make(region, parts);
+	else
+		err = collq_region_acquire(region);
 	if (err)
 		goto err_abort;
 	region->attr.id = region->obj.id;
@@ -290,7 +344,7 @@ err_free:
 int collq_region_use(struct collq_region *region, u64 offset, u64 end,
 		     bool write)
 {
-	int err = 0;
+	int err;
 
 	if (offset > region->attr.length || end > region->attr.length - offset)
 		return -EINVAL;
@@ -299,10 +353,8 @@ int collq_region_use(struct collq_region *region, u64 offset, u64 end,
 	if (!refcount_inc_not_zero(&region->uses))
 		return -ENOENT;
 	collq_object_get(&region->obj);
-	if (unlikely(READ_ONCE(region->suspect)))
-		err = collq_region_verify(region);
-	if (unlikely(READ_ONCE(region->stale)))
-		err = -ESTALE;
+	err = unlikely(region->list) ? collq_region_look_at_list(region) :
+				       collq_region_look(region);
 	if (err)
 		collq_region_unuse(region);
 	else if (write)
@@ -320,6 +372,22 @@ void collq_region_unuse(struct collq_region *region)
 	collq_object_put(&region->obj);
 }
 
+/* Gets ready for collq_mapping_piece(): 0 or -ENOMEM. May sleep. */
+int collq_region_index(struct collq_region *region)
+{
+	const struct collq_region_list *list = region->list;
+	u32 i;
+	int err = 0;
+
+	if (region->mr)
+		return 0;
+	if (!list)
+		return collq_mapping_index(&region->map);
+	for (i = 0; i < list->nr_bases && !err; i++)
+		err = collq_mapping_index(&list->bases[i]->map);
+	return err;
+}
+
 /* Keys of its own */
 static u32 collq_region_registrations(const struct collq_region *region)
 {
@@ -329,12 +397,12 @@ static u32 collq_region_registrations(const struct collq_region *region)
 }
 
 /* Called with ctx->mutex held. */
-void collq_region_info(struct collq_region *region,
+void collq_region_info(const struct collq_region *region,
 		       struct ib_collq_region_info *info)
 {
 	*info = (struct ib_collq_region_info) {
 		.create = region->attr,
-		.stale = READ_ONCE(region->stale),
+		.stale = collq_region_is_stale(region),
 		.uses = refcount_read(&region->uses) - 1,
 		.pages = region->pin.nr,
 		.registrations = collq_region_registrations(region),

@@ -14,19 +14,23 @@
 #include "mapping.h"
 #include "object.h"
 #include "pin.h"
+#include "region_list.h"
 
 /**
  * struct collq_region - memory of the process that tasks work on
  * @obj: common part
  * @attr: as created, with the id
- * @mr: the process' own memory region that it's a part of, borrowed; or NULL, and only
- *	then is there more in @pin, @map and @notifier than @map.verbs
+ * @mr: the process' own memory region that it's a part of, borrowed; or NULL. There's
+ *	no more in @pin, @map and @notifier then than @map.verbs
  * @mr_uobject: what that is known by
  * @mr_pd: its protection domain
+ * @list: the parts of other regions that it's made of, or NULL. There's nothing in @pin
+ *	and @notifier then
  * @start: where the first page was in the address space
  * @pin: the pages
  * @map: how the device sees them
- * @uses: one while it's in service, one of each &struct collq_bindings. At zero
+ * @uses: one while it's in service, one of each &struct collq_bindings, landing zone and
+ *	list. At zero
  *	nobody can begin to use it, and the memory is given back
  * @release_work: does that, where nobody who may sleep can
  * @notifier: learns when the memory is taken out of the address space
@@ -42,6 +46,7 @@ struct collq_region {
 	struct ib_mr *mr;
 	struct ib_uobject *mr_uobject;
 	const struct ib_pd *mr_pd;
+	struct collq_region_list *list;
 	unsigned long start;
 	struct collq_pin pin;
 	struct collq_mapping map;
@@ -62,11 +67,13 @@ static inline struct collq_region *collq_region_of(struct collq_object *obj)
 
 struct collq_region *collq_region_create(struct collq_context *ctx,
 					 struct ib_collq_region_create *attr,
-					 struct ib_uobject *mr);
+					 struct ib_uobject *mr,
+					 const struct ib_collq_sge *parts);
 int collq_region_use(struct collq_region *region, u64 offset, u64 end,
 		     bool write);
 void collq_region_unuse(struct collq_region *region);
-void collq_region_info(struct collq_region *region,
+int collq_region_index(struct collq_region *region);
+void collq_region_info(const struct collq_region *region,
 		       struct ib_collq_region_info *info);
 
 /* A part of what is a memory region of the process', which one key serves. */
@@ -79,13 +86,15 @@ static inline u32 collq_region_mr_sge(const struct collq_region *region,
 	return length;
 }
 
-/* The byte at @offset as the CPU sees it, and how many follow on its page. */
+/* The byte at @offset as the CPU sees it, and how many follow on its page, in its part. */
 static inline void *collq_region_address(const struct collq_region *region,
 					 u64 offset, u32 *room)
 {
 	u64 position = region->map.offset + offset;
 	u32 within = offset_in_page(position);
 
+	if (unlikely(region->list))
+		return collq_region_list_address(region, offset, room);
 	*room = PAGE_SIZE - within;
 	return page_address(region->pin.pages[position >> PAGE_SHIFT]) + within;
 }

@@ -16,6 +16,7 @@
 
 #include "cq_pool.h"
 #include "device.h"
+#include "limits.h"
 #include "registrar.h"
 #include "route.h"
 #include "verbs.h"
@@ -201,14 +202,31 @@ static int collq_registrar_post(struct collq_registrar *reg, struct ib_mr *mr,
 	return reg->status == IB_WC_SUCCESS ? 0 : -ENETDOWN;
 }
 
+/* Pages that one key serves at most; 0 if the device can't register any. */
+u32 collq_registrar_max_pages(const struct ib_device *ibdev)
+{
+	u32 limit = ibdev->attrs.max_fast_reg_page_list_len;
+
+	if (limit <= COLLQ_SPARE_PAGES)
+		return 0;
+	return min(limit - COLLQ_SPARE_PAGES, COLLQ_MAX_KEY_PAGES);
+}
+
+/* Whether one key can serve pieces that aren't whole pages. */
+bool collq_registrar_takes_gaps(const struct ib_device *ibdev)
+{
+	return ibdev->attrs.kernel_cap_flags & IBK_SG_GAPS_REG;
+}
+
 /**
  * collq_registrar_register - register pages
  * @reg: the registrar
  * @registration: filled in
  * @pages: the pages, mapped, in entries of one page each: the first may begin, and
- *	the last may end, in the middle of one
+ *	the last may end, in the middle of one; or any of them may with gaps
  * @nr: number of @pages
  * @length: bytes
+ * @type: IB_MR_TYPE_MEM_REG, or IB_MR_TYPE_SG_GAPS if the device takes gaps
  * @access: IB_ACCESS_* flags. Where a peer has access its name for the first byte
  *	says nothing but where in a page that is
  *
@@ -220,7 +238,7 @@ static int collq_registrar_post(struct collq_registrar *reg, struct ib_mr *mr,
 int collq_registrar_register(struct collq_registrar *reg,
 			     struct collq_registration *registration,
 			     struct scatterlist *pages, u32 nr, u32 length,
-			     int access)
+			     enum ib_mr_type type, int access)
 {
 	struct ib_device *ibdev = reg->pd->device;
 	struct ib_mr *mr;
@@ -229,7 +247,7 @@ int collq_registrar_register(struct collq_registrar *reg,
 	err = collq_charge(&registration->charge, ibdev, COLLQ_CHARGE_OBJECT);
 	if (err)
 		return err;
-	mr = ib_alloc_mr(reg->pd, IB_MR_TYPE_MEM_REG, nr + COLLQ_SPARE_PAGES);
+	mr = ib_alloc_mr(reg->pd, type, nr + COLLQ_SPARE_PAGES);
 	if (IS_ERR(mr)) {
 		err = PTR_ERR(mr);
 		goto err_uncharge;

@@ -55,7 +55,9 @@ int collq_registrar_open(struct collq_registrar *reg, struct collq_verbs *verbs,
 int collq_registrar_register(struct collq_registrar *reg,
 			     struct collq_registration *registration,
 			     struct scatterlist *pages, u32 nr, u32 length,
-			     int access);
+			     enum ib_mr_type type, int access);
+u32 collq_registrar_max_pages(const struct ib_device *ibdev);
+bool collq_registrar_takes_gaps(const struct ib_device *ibdev);
 void collq_registrar_close(struct collq_registrar *reg);
 void collq_registration_drop(struct collq_registration *registration);
 

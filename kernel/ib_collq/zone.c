@@ -29,19 +29,10 @@
 #include "region.h"
 #include "zone.h"
 
-/* Pages that one key can let a peer in to. */
-static u32 collq_zone_max_pages(struct ib_device *ibdev)
-{
-	u32 limit = min(ibdev->attrs.max_fast_reg_page_list_len,
-			COLLQ_MAX_ZONE_PAGES);
-
-	return limit > COLLQ_SPARE_PAGES ? limit - COLLQ_SPARE_PAGES : 0;
-}
-
 /* Bytes of a zone, wherever in a page it begins. */
 u32 collq_zone_max(struct ib_device *ibdev)
 {
-	u32 pages = collq_zone_max_pages(ibdev);
+	u32 pages = collq_registrar_max_pages(ibdev);
 
 	return pages ? (pages - 1) * PAGE_SIZE + 1 : 0;
 }
@@ -112,6 +103,9 @@ static int collq_zone_register(struct collq_zone *zone)
 	struct scatterlist *pages;
 	int err;
 
+	err = collq_region_index(zone->region);
+	if (err)
+		return err;
 	pages = kvmalloc_array(nr, sizeof(*pages), GFP_KERNEL);
 	if (!pages)
 		return -ENOMEM;
@@ -120,6 +114,7 @@ static int collq_zone_register(struct collq_zone *zone)
 	if (!err) {
 		err = collq_registrar_register(&reg, &zone->registration, pages,
 					       nr, attr->length,
+					       IB_MR_TYPE_MEM_REG,
 					       IB_ACCESS_LOCAL_WRITE |
 					       IB_ACCESS_REMOTE_WRITE);
 		collq_registrar_close(&reg);
@@ -166,7 +161,7 @@ struct collq_zone *collq_zone_offer(struct collq_context *ctx,
 	lockdep_assert_held(&ctx->mutex);
 
 	err = collq_zone_check(ctx, attr, ep);
-	if (!err && region->mr)
+	if (!err && region->attr.type != IB_COLLQ_REGION_USER)
 		err = -EOPNOTSUPP;
 	if (err)
 		return ERR_PTR(err);

@@ -139,9 +139,10 @@ static json_t *json_region(const struct region *region)
 {
 	const struct ib_collq_region_info *info = &region->info;
 
-	return json_pack("{s:o, s:b, s:o, s:o, s:b, s:b, s:o, s:o, s:o}",
+	return json_pack("{s:o, s:b, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o}",
 		"id", number(info->create.id),
 		"mr", info->create.type == IB_COLLQ_REGION_MR,
+		"parts", number(info->create.nr_parts),
 		"address", number(info->create.address),
 		"length", number(info->create.length),
 		"writable", !!(info->create.access & IB_COLLQ_ACCESS_WRITE),

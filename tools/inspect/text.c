@@ -150,14 +150,23 @@ static void print_endpoint(const struct endpoint *endpoint)
 	putchar('\n');
 }
 
+static void print_place(const struct ib_collq_region_create *region)
+{
+	if (region->type == IB_COLLQ_REGION_LIST)
+		printf("of %u parts of others", region->nr_parts);
+	else
+		printf("%s 0x%" PRIx64, region->type == IB_COLLQ_REGION_MR ? "of an MR from" : "at",
+		       (uint64_t)region->address);
+}
+
 static void print_region(const struct region *region)
 {
 	const struct ib_collq_region_info *info = &region->info;
 
-	printf("  region %u of %" PRIu64 " bytes %s 0x%" PRIx64 " %s%s  pinned %" PRIu64
-	       " KiB registrations %u uses %u\n", info->create.id, (uint64_t)info->create.length,
-	       info->create.type == IB_COLLQ_REGION_MR ? "of an MR from" : "at",
-	       (uint64_t)info->create.address,
+	printf("  region %u of %" PRIu64 " bytes ", info->create.id,
+	       (uint64_t)info->create.length);
+	print_place(&info->create);
+	printf(" %s%s  pinned %" PRIu64 " KiB registrations %u uses %u\n",
 	       info->create.access & IB_COLLQ_ACCESS_WRITE ? "writable" : "read-only",
 	       info->stale ? " stale" : "", snapshot_pinned(region) / 1024, info->registrations,
 	       info->uses);

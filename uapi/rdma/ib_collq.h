@@ -111,6 +111,7 @@
 #define IB_COLLQ_FEATURE_LOCAL		(1ULL << 7)	/* local endpoints */
 #define IB_COLLQ_FEATURE_OFFLOAD	(1ULL << 8)	/* the adapter waits by itself */
 #define IB_COLLQ_FEATURE_QUIET		(1ULL << 9)	/* successes that the ring isn't told */
+#define IB_COLLQ_FEATURE_GAPS		(1ULL << 10)	/* lists of any parts under one key */
 
 /**
  * struct ib_collq_query - ioctl(IB_COLLQ_QUERY)
@@ -142,6 +143,9 @@
  * @region_part: bytes of a region that one scatter/gather entry of the device's can name,
  *	if its memory isn't contiguous for the device: an entry of a graph's that crosses
  *	a border of such a part, counted from the page that the region begins in, takes two
+ * @max_list_pages: pages that the parts of an IB_COLLQ_REGION_LIST can touch, one that two
+ *	of them touch counted twice; 0 if the device can't have any
+ * @max_lists: such regions of a context
  *
  * What the module and the device can do. The limits are enforced; what goes
  * beyond one is refused with -ENOSPC (numbers of objects) or -EINVAL (sizes).
@@ -173,6 +177,8 @@ struct ib_collq_query {
 	__aligned_u64 max_zone;
 	__u32 max_zones;
 	__u32 region_part;
+	__u32 max_list_pages;
+	__u32 max_lists;
 };
 
 /**

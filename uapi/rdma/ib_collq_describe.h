@@ -32,7 +32,8 @@
  * @entries: pointer to where to write the object's table: an endpoint's slots
  *	(&struct ib_collq_slot_bind), a queue's endpoints
  *	(&struct ib_collq_queue_endpoint), a graph's tasks (&struct ib_collq_task)
- *	or, with IB_COLLQ_DESCRIBE_SGES, its &struct ib_collq_sge; may be 0
+ *	or, with IB_COLLQ_DESCRIBE_SGES, its &struct ib_collq_sge, the parts of a
+ *	region that is a list (&struct ib_collq_sge); may be 0
  * @nr: in: room in number of entries; out: number of entries of the table
  * @context: 0 for the caller's own context, or another one of the device that
  *	IB_COLLQ_CONTEXT_DESCRIBE has found, else -ENOENT
@@ -221,12 +222,12 @@ struct ib_collq_ring_info {
 
 /**
  * struct ib_collq_region_info - what describe tells of a region
- * @create: as created, with its id
+ * @create: as created, with its id; of a list without the address
  * @stale: 1 if its memory is known to be gone, else 0
  * @uses: unfinished submissions that it is bound to, messages under way that may
- *	touch it after those have ended, and landing zones
+ *	touch it after those have ended, landing zones, and lists that it's in
  * @registrations: parts that had to be registered with the device, since they
- *	aren't contiguous for it; 0 if there's no need
+ *	aren't contiguous for it; 0 if there's no need, and 1 for a list
  * @__reserved: 0
  * @pages: pages that are pinned and charged
  */

@@ -14,6 +14,7 @@
 #define IB_COLLQ_REGION_USER		1	/* memory of the caller */
 #define IB_COLLQ_REGION_DMABUF		2	/* a dma-buf */
 #define IB_COLLQ_REGION_MR		3	/* a memory region of the caller's */
+#define IB_COLLQ_REGION_LIST		4	/* parts of other regions, one behind the other */
 
 /* ib_collq_region_create.access */
 #define IB_COLLQ_ACCESS_WRITE		(1U << 0)	/* received data may land */
@@ -24,10 +25,13 @@
  * @flags: must be 0
  * @type: IB_COLLQ_REGION_*
  * @access: IB_COLLQ_ACCESS_* bits
- * @address: start of the memory; offset into a dma-buf or a memory region
+ * @address: start of the memory; offset into a dma-buf or a memory region; of a list, pointer
+ *	to an array of &struct ib_collq_sge, in which buffer is the id of a region
  * @length: bytes
  * @fd: the dma-buf, else 0
  * @id: out: the region
+ * @nr_parts: of a list, entries of the array, else 0
+ * @part_size: of a list, sizeof(struct ib_collq_sge), else 0
  *
  * Makes memory known that graphs may send from and, with IB_COLLQ_ACCESS_WRITE,
  * receive into and write to: any part of the caller's memory, at any alignment.
@@ -46,10 +50,26 @@
  * Nothing is pinned, counted or registered again; instead the memory region stays as it
  * is, and deregistering it is -EBUSY, until the region is destroyed and the last message
  * over. Its memory can be sent from and received into on endpoints that are in its
- * protection domain (IB_COLLQ_ENDPOINT_PD), and on no others; COPY, CALC, WRITE and
+ * protection domain (IB_COLLQ_ENDPOINT_PD), and on no others; COPY, CALC, WRITE, lists and
  * landing zones can't use it. IB_COLLQ_ACCESS_WRITE is the caller's word that the memory
  * region has local write access: if it doesn't, the connection fails. -EINVAL if the
  * part isn't in it, or it's device memory.
+ *
+ * IB_COLLQ_REGION_LIST puts parts of regions of the type IB_COLLQ_REGION_USER, at most
+ * max_buffers different ones, under one key, so that to the device they are contiguous:
+ * a SEND or RECV of any number of pieces takes one entry of its list then, and so does a
+ * WRITE, unless its endpoint has IB_COLLQ_ENDPOINT_ZONES. COPY and CALC can use it as well,
+ * but landing zones can't. Parts may overlap; what is received lands there in no order
+ * then. With IB_COLLQ_FEATURE_GAPS they may be anything. Without it each but the first
+ * has to begin on the border of a page, and each but the last to end on one, unless it goes on
+ * where the one before has ended: -EOPNOTSUPP. The list is stale as soon as one of the
+ * regions is, and none of them can be destroyed before it. Nothing is pinned again, but it
+ * takes memory of the device: -ENOSPC beyond max_lists.
+ *
+ * -EINVAL if a part is empty or not in its region, that isn't of the right type or one too
+ * many, or @length isn't the sum of them; -ENOENT if there's no such region, -EMSGSIZE if
+ * they touch more than max_list_pages, -EACCES if one of them can't be written to and this is
+ * to be, -ESTALE if one's memory is gone.
  */
 struct ib_collq_region_create {
 	__u32 size;
@@ -60,6 +80,8 @@ struct ib_collq_region_create {
 	__aligned_u64 length;
 	__s32 fd;
 	__u32 id;
+	__u32 nr_parts;
+	__u32 part_size;
 };
 
 /**
@@ -89,9 +111,9 @@ struct ib_collq_region_create {
  *
  * -EINVAL if the endpoint has no IB_COLLQ_ENDPOINT_ZONES, or the zone doesn't lie
  * within the region; -EACCES if the region can't be written to, -ESTALE if its memory
- * is gone; -EOPNOTSUPP for IB_COLLQ_REGION_MR, and if @region is 0, which stands for
- * memory of the module: a region does the same; -ENOSPC beyond max_zones; -ENETDOWN if
- * the device has no port with an address now.
+ * is gone; -EOPNOTSUPP for another type than IB_COLLQ_REGION_USER, and if @region is 0,
+ * which stands for memory of the module: a region does the same; -ENOSPC beyond max_zones;
+ * -ENETDOWN if the device has no port with an address now.
  */
 struct ib_collq_zone_offer {
 	__u32 size;
