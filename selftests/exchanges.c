@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "context.h"
 #include "exchanges.h"
 
 #define MAX_SLEEP_US	400
@@ -23,6 +24,8 @@ void exchange_new_among(struct team_member *me, uint32_t comm, uint32_t rank, ui
 
 	exchange->run = 0;
 	CHECK(blocks_new(blocks, rank, nr, kind->bytes, kind->in_place));
+	if (kind->aligned)
+		exchange_align(exchange);
 	CHECK_IS(0, collq_alltoall_init(me->comm[comm],
 					kind->in_place ? COLLQ_IN_PLACE : blocks->send,
 					blocks->recv, kind->bytes, &options, &exchange->request));
@@ -33,9 +36,40 @@ void exchange_new(struct team_member *me, uint32_t comm, struct exchange *exchan
 		  uint64_t bytes, uint32_t layout, uint32_t packing, uint32_t radix,
 		  bool in_place)
 {
-	const struct exchange_kind kind = { bytes, layout, packing, radix, in_place };
+	const struct exchange_kind kind = { bytes, layout, packing, radix, in_place, false };
 
 	exchange_new_among(me, comm, me->rank, me->size, exchange, &kind);
+}
+
+/* No canaries before them then, but a page that can't be touched. */
+void exchange_align(struct exchange *exchange)
+{
+	struct blocks *blocks = &exchange->blocks;
+
+	blocks->recv = blocks->recv_pages.start;
+	blocks->send = blocks->in_place ? blocks->recv : blocks->send_pages.start;
+}
+
+void exchange_new_folded(struct team_member *me, uint32_t comm, struct exchange *exchange,
+			 uint32_t entries, const struct exchange_kind *kind)
+{
+	const struct collq_env env = me->ctx->env;
+	const struct ib_collq_query limits = me->ctx->limits;
+
+	me->ctx->env.long_lists = COLLQ_LONG_LISTS_PAGES;
+	me->ctx->limits.max_send_sge = entries;
+	me->ctx->limits.max_recv_sge = entries;
+	exchange_new_among(me, comm, me->rank, me->size, exchange, kind);
+	me->ctx->env = env;
+	me->ctx->limits = limits;
+}
+
+bool exchange_is_folded(const struct exchange *exchange)
+{
+	struct collq_graph_table table = { .size = sizeof(table) };
+
+	collq_graph_table(collq_request_graph(exchange->request), &table);
+	return table.nr_buffers > COLLQ_BUFFER_SCRATCH + 1;
 }
 
 void exchange_free(struct exchange *exchange)

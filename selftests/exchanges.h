@@ -15,13 +15,14 @@ struct exchange {
 	uint32_t run;
 };
 
-/* What kind of all-to-all: as in struct collq_alltoall_options */
+/* What kind of all-to-all: as in struct collq_alltoall_options. @aligned: buffers begin pages */
 struct exchange_kind {
 	uint64_t bytes;
 	uint32_t layout;
 	uint32_t packing;
 	uint32_t radix;
 	bool in_place;
+	bool aligned;
 };
 
 /*
@@ -33,6 +34,15 @@ void exchange_new_among(struct team_member *me, uint32_t comm, uint32_t rank, ui
 void exchange_new(struct team_member *me, uint32_t comm, struct exchange *exchange,
 		  uint64_t bytes, uint32_t layout, uint32_t packing, uint32_t radix,
 		  bool in_place);
+/*
+ * As if the device took lists of so many entries: what is longer is registered, if blocks
+ * are whole pages and the buffers aligned.
+ */
+void exchange_new_folded(struct team_member *me, uint32_t comm, struct exchange *exchange,
+			 uint32_t entries, const struct exchange_kind *kind);
+void exchange_align(struct exchange *exchange);
+/* Whether anything is. */
+bool exchange_is_folded(const struct exchange *exchange);
 void exchange_free(struct exchange *exchange);
 
 /* Before a run and after it; and all of it. */

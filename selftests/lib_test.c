@@ -346,6 +346,12 @@ TEST(environment_is_heeded)
 	EXPECT_EQ(COLLQ_ALLTOALL_E, env.alltoall_algorithm);
 	ASSERT_EQ(0, read_with("COLLQ_ALLTOALL_ALGORITHM", "pairwise", &env));
 	EXPECT_EQ(COLLQ_ALLTOALL_PAIRWISE, env.alltoall_algorithm);
+	ASSERT_EQ(0, read_with("COLLQ_LONG_LISTS", "", &env));
+	EXPECT_EQ(COLLQ_LONG_LISTS_AUTO, env.long_lists);
+	ASSERT_EQ(0, read_with("COLLQ_LONG_LISTS", "pages", &env));
+	EXPECT_EQ(COLLQ_LONG_LISTS_PAGES, env.long_lists);
+	ASSERT_EQ(0, read_with("COLLQ_LONG_LISTS", "no", &env));
+	EXPECT_EQ(COLLQ_LONG_LISTS_NO, env.long_lists);
 	ASSERT_EQ(0, read_with("COLLQ_RC_TIMEOUT", "0x12", &env));
 	EXPECT_EQ(18, env.rc_timeout);
 	ASSERT_EQ(0, read_with("COLLQ_RC_TIMEOUT", "", &env));
@@ -381,6 +387,7 @@ TEST(environment_is_checked)
 		{ "COLLQ_RING_ENTRIES", "3" }, { "COLLQ_RING_ENTRIES", "0" },
 		{ "COLLQ_SPIN", "99999999999999999999" }, { "COLLQ_SPIN", " 1" },
 		{ "COLLQ_LOG_LEVEL", "loud" }, { "COLLQ_ALLTOALL_ALGORITHM", "F" },
+		{ "COLLQ_LONG_LISTS", "yes" },
 	};
 	struct collq_env env;
 	size_t i;

@@ -82,7 +82,7 @@ FIXTURE_TEARDOWN(move)
 }
 
 #define NR_BARRIERS	3
-#define NR_EXCHANGES	3
+#define NR_EXCHANGES	4
 
 /* What moves: eager and by rendezvous, in one communicator and in another one */
 struct works {
@@ -92,6 +92,10 @@ struct works {
 
 static void make(struct team_member *me, struct works *works)
 {
+	const struct exchange_kind pages = {
+		8192, COLLQ_ALLTOALL_D, COLLQ_PACKING_SG, 2, .aligned = true,
+	};
+
 	works->barriers[0] = team_barrier(me, 0, COLLQ_BARRIER_DISSEMINATION, 0);
 	works->barriers[1] = team_barrier(me, 0, COLLQ_BARRIER_RECURSIVE_DOUBLING, 0);
 	works->barriers[2] = team_barrier(me, 1, COLLQ_BARRIER_K_NOMIAL, 2);
@@ -100,6 +104,9 @@ static void make(struct team_member *me, struct works *works)
 	exchange_new(me, 0, &works->exchanges[1], 3000, COLLQ_ALLTOALL_PAIRWISE, 0, 0, true);
 	exchange_new(me, 1, &works->exchanges[2], 700, COLLQ_ALLTOALL_D, COLLQ_PACKING_SG, 2,
 		     false);
+	exchange_new_folded(me, 1, &works->exchanges[3], 1, &pages);
+	/* Fewer ranks have no lists. */
+	CHECK_IS(me->size > 3, exchange_is_folded(&works->exchanges[3]));
 }
 
 static void pass_all(struct team_member *me, struct works *works, uint32_t nr)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agree.h"
+#include "data.h"
 #include "place.h"
 #include "request.h"
 
@@ -20,12 +21,13 @@ int collq_agree_begin(struct collq_request *req)
 		.init = ++comm->init,
 		.algorithm = req->algorithm,
 	};
-	uint32_t rank;
+	uint32_t rank, most;
 
 	if (!req->init_error && !(limits->features & IB_COLLQ_FEATURE_REGION))
 		req->init_error = -EOPNOTSUPP;
-	own->max_send_sge = limits->max_send_sge;
-	own->max_recv_sge = limits->max_recv_sge;
+	most = collq_lists_most(req);
+	own->max_send_sge = limits->max_send_sge > most ? limits->max_send_sge : most;
+	own->max_recv_sge = limits->max_recv_sge > most ? limits->max_recv_sge : most;
 	own->max_message = limits->max_message;
 	own->region_part = limits->region_part;
 	own->place = collq_context_place(req->ctx);

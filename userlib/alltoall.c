@@ -79,9 +79,10 @@ static int build_alltoall(struct collq_request *req, const struct collq_message_
 		err = collq_graph_new(&req->data->prelude);
 	if (!err)
 		err = collq_alltoall_prelude(req->data->prelude, what);
-	if (!err)
-		set_needs(req->data, &needs);
-	return err;
+	if (err)
+		return err;
+	set_needs(req->data, &needs);
+	return collq_lists_fold(req, agreed);
 }
 
 /*

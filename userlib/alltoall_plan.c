@@ -319,14 +319,7 @@ static uint32_t list_steps(const struct collq_plan *plan, struct collq_step *ste
 	return nr;
 }
 
-/* In so many bytes, of a region that they are a part of or all of. */
-static uint64_t borders_in(uint64_t bytes, uint64_t part)
-{
-	/* A region that is all in one part, but for where in a page it begins */
-	return bytes > part / 2 ? bytes / part + 1 : 0;
-}
-
-/* The caller's buffer, and both generations of all the scratch memory that may be needed. */
+/* The caller's buffers, and both generations of all the scratch memory that may be needed. */
 static uint64_t count_borders(const struct collq_plan *plan)
 {
 	uint64_t part = plan->what.region_part, blocks = 2 * (uint64_t)plan->what.nr_ranks;
@@ -336,8 +329,8 @@ static uint64_t count_borders(const struct collq_plan *plan)
 		return 0;
 	for (i = 0; i < plan->nr_steps; i++)
 		blocks += 2 * (uint64_t)plan->steps[i].nr;
-	return borders_in(plan->what.nr_ranks * plan->what.block, part) +
-	       borders_in(2 * blocks * plan->what.block, part);
+	return 2 * collq_borders_in(plan->what.nr_ranks * plan->what.block, part) +
+	       collq_borders_in(2 * blocks * plan->what.block, part);
 }
 
 /* What has to be elsewhere before anything lands in the receive buffer. */

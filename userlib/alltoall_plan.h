@@ -115,6 +115,15 @@ static inline uint32_t collq_plan_down(const struct collq_plan *plan, uint32_t r
 	return ((uint64_t)rank + plan->what.nr_ranks - distance) % plan->what.nr_ranks;
 }
 
+/*
+ * Borders between parts of so many bytes in memory that is one region or some of one,
+ * wherever in a page that begins.
+ */
+static inline uint64_t collq_borders_in(uint64_t bytes, uint64_t part)
+{
+	return bytes > part / 2 ? bytes / part + 1 : 0;
+}
+
 /* How many distances below @size have this digit, to this base, where it's worth @unit. */
 static inline uint64_t collq_step_entries(uint64_t size, uint64_t radix, uint64_t unit,
 					  uint64_t digit)

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 
 #include "alloc.h"
+#include "alltoall_plan.h"
 #include "data.h"
 #include "init.h"
 #include "ioctl.h"
@@ -79,6 +80,7 @@ void collq_data_free(struct collq_data *data)
 	if (!data)
 		return;
 	collq_data_free_channels(data);
+	collq_lists_free(data);
 	collq_graph_free(data->prelude);
 	free(data);
 }
@@ -123,8 +125,15 @@ int collq_data_find_channels(struct collq_request *req)
 	collq_graph_table(req->graph, &table);
 	if (!data)
 		return nr || table.nr_buffers ? -EOPNOTSUPP : 0;
-	if (table.nr_buffers > COLLQ_NR_BUFFERS || !only_receives(data->prelude))
+	if (table.nr_buffers > COLLQ_NR_BUFFERS + data->nr_lists ||
+	    !only_receives(data->prelude))
 		return -EINVAL;
+	if (req->algorithm == COLLQ_MESSAGE_GRAPH) {
+		err = collq_lists_fold(req, NULL);
+		if (err)
+			return err;
+		collq_graph_table(req->graph, &table);
+	}
 	data->nr_buffers = table.nr_buffers;
 	data->channels = collq_new_entries(nr, sizeof(data->channels[0]));
 	if (!data->channels)
@@ -149,16 +158,29 @@ int collq_data_find_channels(struct collq_request *req)
 	return 0;
 }
 
-/* Each border of a registered part may make one entry two, as far as the device can. */
-static uint32_t with_borders(const struct collq_request *req, uint32_t longest, uint32_t most)
+/*
+ * Each border may make one entry two. Scratch memory is a region of whole pages; a run has
+ * one generation of it.
+ */
+uint64_t collq_data_entries(const struct collq_request *req, uint32_t nr)
 {
 	const struct collq_data *data = req->data;
-	uint64_t part = req->ctx->limits.region_part, wanted = longest;
+	uint64_t part = req->ctx->limits.region_part, entries = nr;
 
-	if (!longest || !part)
-		return longest;
-	wanted += (data->send.bytes + data->recv.bytes) / part +
-		  data->generations * (data->scratch_bytes / part);
+	if (!nr || !part)
+		return nr;
+	entries += collq_borders_in(data->send.bytes, part) +
+		   collq_borders_in(data->recv.bytes, part);
+	if (data->generations * data->scratch_bytes > part)
+		entries += data->scratch_bytes / part + 1;
+	return entries;
+}
+
+/* The same, as far as the device can. */
+static uint32_t with_borders(const struct collq_request *req, uint32_t longest, uint32_t most)
+{
+	uint64_t wanted = collq_data_entries(req, longest);
+
 	return wanted < most ? wanted : most;
 }
 
@@ -306,9 +328,10 @@ int collq_data_prepare(struct collq_request *req)
 		err = register_buffer(req, &data->recv, true);
 	if (!err)
 		err = make_scratch(req);
-	if (!err)
-		bind_buffers(data);
-	return err;
+	if (err)
+		return err;
+	bind_buffers(data);
+	return collq_lists_make(req);
 }
 
 /* Those whose peer's address is known: after a reset a peer may have freed the request. */
@@ -445,68 +468,6 @@ struct collq_graph_message_binding *collq_data_bindings(const struct collq_reque
 	return bindings;
 }
 
-uint32_t collq_data_nr_told(const struct collq_request *req, uint32_t link)
-{
-	const struct collq_data *data = req->data;
-	uint32_t i, nr = 0;
-
-	for (i = 0; data && i < data->nr_channels; i++)
-		nr += data->channels[i].endpoint && data->channels[i].link == link;
-	return nr;
-}
-
-void collq_data_tell(const struct collq_request *req, uint32_t link,
-		     struct collq_writer *records)
-{
-	struct collq_message_endpoint told = { .init = req->links[link].lease->init };
-	const struct collq_data *data = req->data;
-	uint32_t i;
-
-	for (i = 0; data && i < data->nr_channels; i++) {
-		if (!data->channels[i].endpoint || data->channels[i].link != link)
-			continue;
-		told.tag = data->channels[i].tag;
-		told.sends = data->channels[i].sends;
-		told.recvs = data->channels[i].recvs;
-		memcpy(told.address, data->channels[i].address, sizeof(told.address));
-		collq_write_endpoint(records, &told);
-	}
-}
-
-/* What the peer's endpoint is for must fit to what this one is for. */
-static int hear(struct collq_request *req, uint32_t link,
-		const struct collq_message_endpoint *told)
-{
-	struct collq_data_channel *channel = req->data->channels;
-	struct collq_data_channel *end = channel + req->data->nr_channels;
-
-	for (; channel < end; channel++) {
-		if (channel->link != link || channel->tag != told->tag)
-			continue;
-		if (channel->heard || channel->sends != told->recvs ||
-		    channel->recvs != told->sends)
-			return -EINVAL;
-		memcpy(channel->address, told->address, sizeof(channel->address));
-		channel->heard = true;
-		return 0;
-	}
-	return -EINVAL;
-}
-
-int collq_data_hear(struct collq_request *req, uint32_t link, const struct collq_found *found)
-{
-	uint32_t i, init = req->links[link].lease->init;
-	struct collq_message_endpoint told;
-	int err = 0;
-
-	for (i = 0; i < found->record.nr_messages && !err; i++) {
-		collq_found_endpoint(found, i, &told);
-		if (told.init == init)
-			err = req->data ? hear(req, link, &told) : -EINVAL;
-	}
-	return err;
-}
-
 int collq_data_reset(struct collq_request *req, uint32_t link)
 {
 	struct collq_data *data = req->data;
@@ -543,6 +504,7 @@ void collq_data_destroy(struct collq_request *req)
 					  "destroying a message endpoint");
 		channel->heard = false;
 	}
+	collq_lists_put(req);
 	collq_region_put(req->ctx, data->send.region);
 	collq_region_put(req->ctx, data->recv.region);
 	collq_region_put(req->ctx, data->scratch_region);
@@ -570,6 +532,7 @@ void collq_data_visit(struct collq_data *data, void (*visit)(uint32_t *id, void 
 	for (i = 0; i < sizeof(regions) / sizeof(regions[0]); i++)
 		if (regions[i])
 			visit(collq_region_place(regions[i]), arg);
+	collq_lists_visit(data, visit, arg);
 }
 
 static int remake_buffer(struct collq_request *req, const struct collq_buffer *buffer,
@@ -615,7 +578,10 @@ int collq_data_rebuild(struct collq_request *req)
 		err = remake_buffer(req, &data->recv, true);
 	if (!err)
 		err = remake_scratch(req);
-	return err;
+	if (err)
+		return err;
+	bind_buffers(data);
+	return collq_lists_make(req);
 }
 
 void collq_data_settle(struct collq_data *data, bool stays)
@@ -636,6 +602,7 @@ void collq_data_bind(struct collq_data *data)
 {
 	data->bindings[COLLQ_BUFFER_SCRATCH].offset =
 		data->scratch ? data->generation * data->scratch_bytes : 0;
+	collq_lists_bind(data);
 }
 
 void collq_data_turn(struct collq_data *data)
@@ -643,12 +610,17 @@ void collq_data_turn(struct collq_data *data)
 	data->generation = (data->generation + 1) % data->generations;
 }
 
-/* Takes the place of what is there, which is let go. */
-static void replace(struct collq_request *req, struct collq_buffer *buffer,
-		    const struct collq_buffer *with)
+/* These take the places of the buffers, and the other way round. */
+static void exchange(struct collq_data *data, struct collq_buffer *send,
+		     struct collq_buffer *recv)
 {
-	collq_region_put(req->ctx, buffer->region);
-	*buffer = *with;
+	const struct collq_buffer old_send = data->send, old_recv = data->recv;
+
+	data->send = *send;
+	data->recv = *recv;
+	*send = old_send;
+	*recv = old_recv;
+	bind_buffers(data);
 }
 
 int collq_data_rebind(struct collq_request *req, const void *send, void *recv)
@@ -666,6 +638,9 @@ int collq_data_rebind(struct collq_request *req, const void *send, void *recv)
 	if (!in_place)
 		new_send.address = send;
 	err = check_buffers(send, recv, new_send.bytes, new_recv.bytes);
+	if (!err && data->nr_lists && !(collq_lists_allow(req, recv) &&
+					(in_place || collq_lists_allow(req, send))))
+		err = -EOPNOTSUPP;
 	if (!err && !(collq_buffer_fits(&new_send) && collq_buffer_fits(&new_recv)))
 		err = -EINVAL;
 	if (!err)
@@ -677,8 +652,11 @@ int collq_data_rebind(struct collq_request *req, const void *send, void *recv)
 		collq_region_put(req->ctx, new_send.region);
 		return err;
 	}
-	replace(req, &data->send, &new_send);
-	replace(req, &data->recv, &new_recv);
-	bind_buffers(data);
-	return 0;
+	exchange(data, &new_send, &new_recv);
+	err = collq_lists_remake(req);
+	if (err)
+		exchange(data, &new_send, &new_recv);
+	collq_region_put(req->ctx, new_send.region);
+	collq_region_put(req->ctx, new_recv.region);
+	return err;
 }

@@ -20,6 +20,7 @@ struct ibv_mr;
 struct ibv_pd;
 
 #define COLLQ_NR_BUFFERS	3U
+#define COLLQ_MOST_BUFFERS	16U	/* with those that stand for lists */
 
 /* A message channel: its endpoint, and the counters that are waited for */
 struct collq_data_channel {
@@ -39,6 +40,19 @@ struct collq_buffer {
 	uint64_t bytes;
 	const struct ibv_mr *mr;
 	struct collq_region *region;
+};
+
+/*
+ * Lists that were too long, together: the @nr pieces, which name the other buffers, and
+ * what stands for them in each generation of scratch memory that makes a difference, or
+ * NULL. @pages is what they may touch.
+ */
+struct collq_list {
+	bool writable, has_scratch;
+	uint32_t nr;
+	uint64_t bytes, pages;
+	struct ib_collq_sge *parts;
+	struct collq_region *regions[2];
 };
 
 /*
@@ -67,8 +81,11 @@ struct collq_data {
 	struct collq_data_channel *channels;
 	uint32_t nr_channels;
 
+	struct collq_list lists[COLLQ_MOST_BUFFERS - COLLQ_NR_BUFFERS];	/* buffers behind those */
+	uint32_t nr_lists;
+
 	uint32_t generation;
-	struct ib_collq_buffer_bind bindings[COLLQ_NR_BUFFERS];
+	struct ib_collq_buffer_bind bindings[COLLQ_MOST_BUFFERS];
 };
 
 /*
@@ -130,6 +147,29 @@ void collq_data_copy_own(const struct collq_data *data);
 /* The next run's buffers; and that it has begun, or hasn't. */
 void collq_data_bind(struct collq_data *data);
 void collq_data_turn(struct collq_data *data);
+
+/* Entries that a list of so many takes at most, where memory is registered in parts. */
+uint64_t collq_data_entries(const struct collq_request *req, uint32_t nr);
+
+/* How many entries lists can have, however few the device takes; 0: no more than that. */
+uint32_t collq_lists_most(const struct collq_request *req);
+/*
+ * The graph is there: what is too long in it becomes one entry each, as far as possible. It
+ * has been made for limits that were agreed on, or it's the caller's. 0 or -errno.
+ */
+int collq_lists_fold(struct collq_request *req, const struct collq_message_terms *agreed);
+/* Whether a buffer may begin there. */
+bool collq_lists_allow(const struct collq_request *req, const void *address);
+/* What stands for them, or does so anew on the device that the context is on: 0 or -errno. */
+int collq_lists_make(struct collq_request *req);
+/* The same for other buffers: all of them, or nothing changes. */
+int collq_lists_remake(struct collq_request *req);
+void collq_lists_put(struct collq_request *req);
+void collq_lists_free(struct collq_data *data);
+/* As collq_data_bind() and collq_data_visit(), which call them. */
+void collq_lists_bind(struct collq_data *data);
+void collq_lists_visit(struct collq_data *data, void (*visit)(uint32_t *id, void *arg),
+		       void *arg);
 
 /* Other buffers, as long as these: 0 or -errno. */
 int collq_data_rebind(struct collq_request *req, const void *send, void *recv);

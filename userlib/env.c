@@ -146,6 +146,13 @@ static const char * const algorithm_names[] = {
 	NULL
 };
 
+static const char * const long_lists_names[] = {
+	[COLLQ_LONG_LISTS_AUTO] = "auto",
+	[COLLQ_LONG_LISTS_PAGES] = "pages",
+	[COLLQ_LONG_LISTS_NO] = "no",
+	NULL
+};
+
 static const char * const layout_names[] = {
 	[COLLQ_ALLTOALL_AUTO] = "auto",
 	[COLLQ_ALLTOALL_A] = "A",
@@ -222,6 +229,13 @@ static const struct variable variables[] = {
 		.parse = parse_choice,
 		.offset = MEMBER(alltoall_algorithm),
 		.choices = layout_names,
+	}, {
+		.name = "COLLQ_LONG_LISTS",
+		.preset = "auto",
+		.description = "auto, pages, no: registering what the device's lists can't hold",
+		.parse = parse_choice,
+		.offset = MEMBER(long_lists),
+		.choices = long_lists_names,
 	}, {
 		.name = "COLLQ_RC_TIMEOUT",
 		.preset = "16",

@@ -21,6 +21,11 @@
 #define COLLQ_FRONT_END_CHAR	1U
 #define COLLQ_FRONT_END_UVERBS	2U
 
+/* Whether lists that are too long for the device become regions of their own */
+#define COLLQ_LONG_LISTS_AUTO	0U	/* if it takes any */
+#define COLLQ_LONG_LISTS_PAGES	1U	/* or if all pieces are whole pages */
+#define COLLQ_LONG_LISTS_NO	2U
+
 struct collq_env {
 	const char *net_devices;	/* valid until the environment changes */
 	uint32_t gid_index;		/* or COLLQ_ENV_AUTO */
@@ -30,6 +35,7 @@ struct collq_env {
 	uint32_t barrier_algorithm;	/* COLLQ_BARRIER_* */
 	uint32_t barrier_radix;		/* or 0 */
 	uint32_t alltoall_algorithm;	/* COLLQ_ALLTOALL_* */
+	uint32_t long_lists;		/* COLLQ_LONG_LISTS_* */
 	uint32_t rc_timeout;
 	uint32_t rc_retry_count;
 	uint32_t rc_rnr_retry;

@@ -365,6 +365,48 @@ int collq_graph_set_sge(struct collq_graph *graph, int node, uint32_t index,
 	return 0;
 }
 
+void collq_graph_recount(struct collq_graph *graph)
+{
+	struct collq_graph_message_channel *channel;
+	const struct collq_graph_node_info *info;
+	uint32_t i, *longest;
+
+	for (i = 0; i < graph->nr_messages; i++) {
+		graph->messages[i].max_send_sge = 0;
+		graph->messages[i].max_recv_sge = 0;
+	}
+	for (i = 0; i < graph->nr_nodes; i++) {
+		info = &graph->nodes[i].info;
+		if (info->message < 0 || graph->nodes[i].removed)
+			continue;
+		channel = &graph->messages[info->message];
+		longest = info->opcode == IB_COLLQ_TASK_SEND ? &channel->max_send_sge :
+							       &channel->max_recv_sge;
+		if (*longest < info->nr_sges)
+			*longest = info->nr_sges;
+	}
+}
+
+int collq_graph_fold(struct collq_graph *graph, uint32_t node, uint32_t buffer, uint64_t offset)
+{
+	struct collq_graph_node_info *info = &graph->nodes[node].info;
+	const struct ib_collq_sge sge = {
+		.buffer = buffer,
+		.length = info->bytes,
+		.offset = offset,
+	};
+	uint32_t first;
+	int err;
+
+	if (info->bytes > UINT32_MAX)
+		return -EINVAL;
+	err = add_list(graph, &sge, 1, &first, &info->nr_sges);
+	if (err)
+		return err;
+	graph->nodes[node].sge_first = first;
+	return 0;
+}
+
 static void add_totals(const struct collq_graph_node_info *info,
 		       struct collq_graph_totals *totals)
 {

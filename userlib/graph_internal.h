@@ -69,6 +69,14 @@ int collq_graph_add_node(struct collq_graph *graph,
 int collq_graph_add_in_order(struct collq_graph *graph,
 			     const struct collq_graph_node_info *info);
 
+/*
+ * The list of a node, which sends or receives a message, becomes one entry of another buffer.
+ * 0 or -errno.
+ */
+int collq_graph_fold(struct collq_graph *graph, uint32_t node, uint32_t buffer, uint64_t offset);
+/* The longest lists of channels, after that. */
+void collq_graph_recount(struct collq_graph *graph);
+
 /* Bytes that are calculated with at a time; 0 if there's no such thing. */
 uint32_t collq_graph_element_size(uint32_t op, uint32_t type);
 

@@ -34,6 +34,13 @@ uint32_t *collq_region_place(struct collq_region *region);
 int collq_region_remake(struct collq_context *ctx, struct collq_region *region,
 			const void *address, uint64_t bytes, bool writable);
 
+/*
+ * A region of parts of regions, which their entries name by id; @bytes is all of it. What
+ * @place points to becomes a new one, or if there's one its id that of another, as above.
+ */
+int collq_region_list(struct collq_context *ctx, const struct ib_collq_sge *parts, uint32_t nr,
+		      uint64_t bytes, bool writable, struct collq_region **place);
+
 /* Destroys it now or later; NULL is none. */
 void collq_region_put(struct collq_context *ctx, struct collq_region *region);
 

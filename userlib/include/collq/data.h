@@ -82,7 +82,9 @@ int collq_alltoall_init(struct collq_comm *comm, const void *sendbuf, void *recv
 /**
  * collq_alltoall_chosen() - how an all-to-all is done
  * @request: the request, initialised
- * @alltoall: out: what its graph was made of: the layout, and limits of all ranks
+ * @alltoall: out: what its graph was made of: the layout, and limits of all ranks. Those
+ *	of lists are higher than the device's where lists that are too long are registered,
+ *	which collq_graph_data_init() does, too
  *
  * Return: 0; -EAGAIN if the request isn't initialised yet; -EINVAL if it's no
  * all-to-all; -EINVAL or -E2BIG if the size makes no sense.
