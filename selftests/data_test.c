@@ -318,6 +318,7 @@ TEST_F(failure, queue_destroyed)
 }
 
 struct sleeper {
+	_Atomic pid_t tid;
 	const struct data_side *data;
 	__u64 sequence;
 	struct ib_collq_queue_wait wait;
@@ -329,6 +330,7 @@ static void *sleep_on_it(void *data)
 	struct sleeper *sleeper = data;
 	const struct raw_side *side = sleeper->data->side;
 
+	sleeper->tid = gettid();
 	sleeper->err = raw_wait(side->fd, side->queue, sleeper->sequence,
 				raw_in_ms(RAW_PATIENCE_MS), &sleeper->wait);
 	return NULL;
@@ -341,7 +343,7 @@ TEST_F(failure, queue_destroyed_while_waited_for)
 	pthread_t thread;
 
 	ASSERT_EQ(0, pthread_create(&thread, NULL, sleep_on_it, &sleeper));
-	usleep(20000);
+	ASSERT_TRUE(RAW_EVENTUALLY(sleeper.tid && raw_asleep(sleeper.tid)));
 	ASSERT_EQ(0, raw_destroy(self->b.fd, self->b.queue));
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 	EXPECT_EQ(0, sleeper.err);
