@@ -91,6 +91,9 @@ static void largest(struct team_member *me)
 
 	kind.bytes = 60 * PAGE;
 	try_kind(me, &kind, 2);
+	/* Only the six of them have a message that doesn't fit; and it takes its time. */
+	if (me->size != 6 || slow_kernel())
+		return;
 	kind.bytes = 182 * PAGE;
 	try_kind(me, &kind, 8);
 	kind.packing = COLLQ_PACKING_CPU;
