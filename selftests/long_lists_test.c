@@ -109,59 +109,113 @@ TEST_F_TIMEOUT(lists, many_pages, LIMIT_S)
 	EXPECT_EQ(0, team_run(8, largest));
 }
 
-/* A graph of the caller's: what the kernel wouldn't take without. */
-static void own_graph(struct team_member *me)
+/* Pieces of a list: @nr of @pages each, @stride from each other, the first one at @first */
+struct pieces {
+	uint32_t nr, pages, stride, first;
+};
+
+#define MOST_PIECES	40U
+#define OWN_PAGES	320U
+
+static unsigned char own[2][OWN_PAGES * PAGE] __attribute__((aligned(PAGE)));
+
+static void list_pieces(struct ib_collq_sge *sges, const struct pieces *pieces, uint32_t buffer)
+{
+	uint32_t i;
+
+	for (i = 0; i < pieces->nr; i++)
+		sges[i] = (struct ib_collq_sge){
+			.buffer = buffer,
+			.length = pieces->pages * PAGE,
+			.offset = (pieces->first + i * pieces->stride) * PAGE,
+		};
+}
+
+/* Two ranks send each other the pieces, which land where they are from. */
+static struct collq_graph *new_graph(struct team_member *me, const struct pieces *pieces)
 {
 	const uint32_t peer = 1 - me->rank;
-	enum { NR = 40 };
+	struct ib_collq_sge sges[MOST_PIECES];
 	struct collq_graph *graph;
-	struct collq_request *request;
-	struct ib_collq_sge sges[NR], dst[NR];
-	static unsigned char memory[2][2 * NR * PAGE] __attribute__((aligned(PAGE)));
-	const struct collq_graph_data data = {
-		.size = sizeof(data), .generations = 1, .send = memory[0], .recv = memory[1],
-		.send_bytes = sizeof(memory[0]), .recv_bytes = sizeof(memory[1]),
-	};
-	int message, signal, sent, err;
-	size_t i, j;
+	int message, received, ready, sent;
 
-	for (i = 0; i < NR; i++) {
-		sges[i] = (struct ib_collq_sge){
-			.buffer = COLLQ_BUFFER_SEND, .length = PAGE, .offset = 2 * i * PAGE,
-		};
-		dst[i] = (struct ib_collq_sge){
-			.buffer = COLLQ_BUFFER_RECV, .length = PAGE, .offset = (2 * i + 1) * PAGE,
-		};
-	}
 	CHECK_IS(0, collq_graph_new(&graph));
 	message = collq_graph_message(graph, peer, 0);
-	err = collq_graph_recv_data(graph, message, dst, NR, 0);
+	list_pieces(sges, pieces, COLLQ_BUFFER_RECV);
+	received = collq_graph_recv_data(graph, message, sges, pieces->nr, 0);
 	/* The peer may send once it's posted. */
-	signal = collq_graph_signal(graph, collq_graph_out(graph, peer, 0), 0);
-	collq_graph_after(graph, signal, err);
-	signal = collq_graph_wait(graph, collq_graph_in(graph, peer, 0), 1, 0);
-	sent = collq_graph_send_data(graph, message, sges, NR, 0);
-	collq_graph_after(graph, sent, signal);
+	ready = collq_graph_signal(graph, collq_graph_out(graph, peer, 0), 0);
+	collq_graph_after(graph, ready, received);
+	ready = collq_graph_wait(graph, collq_graph_in(graph, peer, 0), 1, 0);
+	list_pieces(sges, pieces, COLLQ_BUFFER_SEND);
+	sent = collq_graph_send_data(graph, message, sges, pieces->nr, 0);
+	collq_graph_after(graph, sent, ready);
 	collq_graph_wait_sends(graph, message, 1, 0);
 	collq_graph_wait_messages(graph, message, 1, 0);
+	return graph;
+}
 
+static bool is_in(const struct pieces *pieces, uint32_t page)
+{
+	return page >= pieces->first && page < pieces->first + pieces->nr * pieces->stride &&
+	       (page - pieces->first) % pieces->stride < pieces->pages;
+}
+
+static void check_own(struct team_member *me, const struct pieces *pieces)
+{
+	uint32_t page, i;
+	unsigned char expected;
+
+	for (page = 0; page < OWN_PAGES; page++) {
+		expected = is_in(pieces, page) ? page * 3 + 1 - me->rank : 0;
+		for (i = 0; i < PAGE; i++)
+			CHECK_IS(expected, own[1][page * PAGE + i]);
+	}
+}
+
+/* What the initialisation, or then the start, gives without. */
+static void try_graph(struct team_member *me, const struct pieces *pieces, int init, int start)
+{
+	const struct collq_graph_data data = {
+		.size = sizeof(data), .generations = 1, .send = own[0], .recv = own[1],
+		.send_bytes = sizeof(own[0]), .recv_bytes = sizeof(own[1]),
+	};
+	struct collq_graph *graph = new_graph(me, pieces);
+	struct collq_request *request;
+	uint32_t i;
+
+	me->ctx->env.long_lists = COLLQ_LONG_LISTS_NO;
 	CHECK_IS(0, collq_graph_data_init(me->comm[0], graph, &data, &request));
-	CHECK_IS(-ENOSPC, collq_init_wait(request, team_deadline()));
+	CHECK_IS(init, collq_init_wait(request, team_deadline()));
+	if (!init)
+		CHECK_IS(start, collq_start_wait(request, team_deadline()));
 	collq_request_free(request);
 	me->ctx->env.long_lists = COLLQ_LONG_LISTS_PAGES;
 	CHECK_IS(0, collq_graph_data_init(me->comm[0], graph, &data, &request));
 	CHECK_IS(0, collq_init_wait(request, team_deadline()));
 	collq_graph_free(graph);
-	for (i = 0; i < sizeof(memory[0]); i++)
-		memory[0][i] = i / PAGE * 3 + me->rank;
+	for (i = 0; i < sizeof(own[0]); i++)
+		own[0][i] = i / PAGE * 3 + me->rank;
+	memset(own[1], 0, sizeof(own[1]));
 	CHECK_IS(0, collq_start_wait(request, team_deadline()));
-	for (i = 0; i < NR; i++)
-		for (j = 0; j < PAGE; j++) {
-			CHECK_IS(0, memory[1][2 * i * PAGE + j]);
-			CHECK_IS((unsigned char)(2 * i * 3 + peer),
-				 memory[1][(2 * i + 1) * PAGE + j]);
-		}
+	check_own(me, pieces);
 	collq_request_free(request);
+}
+
+/*
+ * Graphs of the caller's: with more pieces than the device takes; and with as many, of which
+ * one lies in two of the parts that memory is registered in, 256 pages each.
+ */
+static void own_graph(struct team_member *me)
+{
+	const struct pieces many = { MOST_PIECES, 1, 2, 1 }, over_a_border = { 32, 2, 9, 3 };
+	uint32_t i;
+
+	/* Every other page first: what is all one piece of memory isn't registered in parts. */
+	for (i = 0; i < 2 * OWN_PAGES; i++)
+		own[i % 2][(i / 2 * 2 + i / OWN_PAGES) % OWN_PAGES * PAGE] = 1;
+	try_graph(me, &many, -ENOSPC, 0);
+	try_graph(me, &over_a_border, 0, -EMSGSIZE);
 }
 
 TEST_F_TIMEOUT(lists, own_graph, LIMIT_S)

@@ -162,24 +162,27 @@ int collq_data_find_channels(struct collq_request *req)
  * Each border may make one entry two. Scratch memory is a region of whole pages; a run has
  * one generation of it.
  */
-uint64_t collq_data_entries(const struct collq_request *req, uint32_t nr)
+uint64_t collq_data_entries(const struct collq_request *req, uint32_t nr, uint64_t bytes)
 {
 	const struct collq_data *data = req->data;
-	uint64_t part = req->ctx->limits.region_part, entries = nr;
+	uint64_t part = req->ctx->limits.region_part, borders;
 
 	if (!nr || !part)
 		return nr;
-	entries += collq_borders_in(data->send.bytes, part) +
-		   collq_borders_in(data->recv.bytes, part);
+	borders = collq_borders_in(data->send.bytes, part) +
+		  collq_borders_in(data->recv.bytes, part);
 	if (data->generations * data->scratch_bytes > part)
-		entries += data->scratch_bytes / part + 1;
-	return entries;
+		borders += data->scratch_bytes / part + 1;
+	/* Nor does a piece lie in more parts than it's long. */
+	if (bytes / part < borders && borders - bytes / part > nr)
+		borders = nr + bytes / part;
+	return nr + borders;
 }
 
-/* The same, as far as the device can. */
+/* Of lists that are no longer than that, as far as the device can. */
 static uint32_t with_borders(const struct collq_request *req, uint32_t longest, uint32_t most)
 {
-	uint64_t wanted = collq_data_entries(req, longest);
+	uint64_t wanted = collq_data_entries(req, longest, UINT64_MAX);
 
 	return wanted < most ? wanted : most;
 }

@@ -148,8 +148,11 @@ void collq_data_copy_own(const struct collq_data *data);
 void collq_data_bind(struct collq_data *data);
 void collq_data_turn(struct collq_data *data);
 
-/* Entries that a list of so many takes at most, where memory is registered in parts. */
-uint64_t collq_data_entries(const struct collq_request *req, uint32_t nr);
+/*
+ * Entries that a list of so many, and bytes, takes at most where memory is registered in
+ * parts, if none of them overlap.
+ */
+uint64_t collq_data_entries(const struct collq_request *req, uint32_t nr, uint64_t bytes);
 
 /* How many entries lists can have, however few the device takes; 0: no more than that. */
 uint32_t collq_lists_most(const struct collq_request *req);

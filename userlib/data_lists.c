@@ -150,6 +150,8 @@ static int fold_pieces(struct collq_request *req, uint32_t node,
 	uint32_t i;
 	int err;
 
+	if (info->bytes > UINT32_MAX)
+		return 0;
 	for (i = 0; i < info->nr_sges; i++) {
 		if (!takes_gaps(req) && !are_pages(req->data, &sges[i]))
 			return 0;
@@ -193,38 +195,49 @@ static int fold(struct collq_request *req, uint32_t node, const struct collq_gra
 	return err;
 }
 
-/* Whether a list is too long: where a builder has kept to @agreed, by borders as well. */
-static bool is_long(const struct collq_request *req, uint32_t nr, uint32_t most,
-		    const uint32_t *agreed)
+/*
+ * Whether a node's list is too long for the device, by its pieces or, if @borders, as
+ * memory that is registered in parts may make it. @agreed: what its builder has kept to.
+ */
+static bool is_long(const struct collq_request *req, const struct collq_graph_node_info *info,
+		    const struct collq_message_terms *agreed, bool borders)
 {
-	if (!agreed)
-		return nr > most;
-	return *agreed > most && nr > 1 && collq_data_entries(req, nr) > most;
+	const struct ib_collq_query *limits = &req->ctx->limits;
+	const bool send = info->opcode == IB_COLLQ_TASK_SEND;
+	const uint32_t most = send ? limits->max_send_sge : limits->max_recv_sge;
+	uint64_t nr = info->nr_sges;
+
+	if (agreed && (send ? agreed->max_send_sge : agreed->max_recv_sge) <= most)
+		return false;
+	if (borders)
+		nr = collq_data_entries(req, info->nr_sges, info->bytes);
+	return info->nr_sges > 1 && nr > most;
 }
 
-int collq_lists_fold(struct collq_request *req, const struct collq_message_terms *agreed)
+static int fold_long(struct collq_request *req, const struct collq_message_terms *agreed,
+		     bool borders)
 {
 	struct collq_graph_node_info info = { .size = sizeof(info) };
-	const struct ib_collq_query *limits = &req->ctx->limits;
 	uint32_t i, nr = collq_graph_nr_nodes(req->graph);
-	bool too_long;
 	int err = 0;
+
+	for (i = 0; i < nr && !err; i++)
+		if (!collq_graph_node(req->graph, (int)i, &info) && info.message >= 0 &&
+		    info.opcode != IB_COLLQ_TASK_WAIT && is_long(req, &info, agreed, borders))
+			err = fold(req, i, &info);
+	return err;
+}
+
+/* First what there's no other way for. */
+int collq_lists_fold(struct collq_request *req, const struct collq_message_terms *agreed)
+{
+	int err;
 
 	if (!is_wanted(req))
 		return 0;
-	for (i = 0; i < nr && !err; i++) {
-		if (collq_graph_node(req->graph, (int)i, &info) || info.message < 0 ||
-		    info.opcode == IB_COLLQ_TASK_WAIT)
-			continue;
-		if (info.opcode == IB_COLLQ_TASK_SEND)
-			too_long = is_long(req, info.nr_sges, limits->max_send_sge,
-					   agreed ? &agreed->max_send_sge : NULL);
-		else
-			too_long = is_long(req, info.nr_sges, limits->max_recv_sge,
-					   agreed ? &agreed->max_recv_sge : NULL);
-		if (too_long)
-			err = fold(req, i, &info);
-	}
+	err = fold_long(req, agreed, false);
+	if (!err)
+		err = fold_long(req, agreed, true);
 	if (req->data->nr_lists)
 		collq_graph_recount(req->graph);
 	return err;
