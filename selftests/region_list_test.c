@@ -496,7 +496,7 @@ TEST_F(list, replaced)
 }
 
 /* As many as a context may have. */
-TEST_F(list, too_many)
+TEST_F_TIMEOUT(list, too_many, 300)
 {
 	const struct ib_collq_sge part = { .buffer = self->from.region, .length = 1 };
 	__u32 i;
