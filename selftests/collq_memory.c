@@ -33,12 +33,10 @@ int raw_list_create(int fd, const struct ib_collq_sge *parts, __u32 nr, __u32 ac
 		.address = (unsigned long)parts,
 		.nr_parts = nr,
 		.part_size = sizeof(*parts),
+		.length = raw_length(parts, nr),
 	};
-	int err;
+	int err = raw_ioctl(fd, IB_COLLQ_REGION_CREATE, &create);
 
-	while (nr--)
-		create.length += parts++->length;
-	err = raw_ioctl(fd, IB_COLLQ_REGION_CREATE, &create);
 	return err ? err : (int)create.id;
 }
 
@@ -193,6 +191,41 @@ void *raw_map(size_t length)
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	return memory == MAP_FAILED ? NULL : memory;
+}
+
+void *raw_map_apart(size_t length)
+{
+	char *memory = raw_map(length);
+	size_t first, at;
+
+	if (!memory)
+		return NULL;
+	madvise(memory, length, MADV_NOHUGEPAGE);
+	for (first = 0; first < 2; first++)
+		for (at = first * RAW_PAGE; at < length; at += 2 * RAW_PAGE)
+			memory[at] = 1;
+	return memory;
+}
+
+size_t raw_length(const struct ib_collq_sge *sges, __u32 nr)
+{
+	size_t length = 0;
+
+	while (nr--)
+		length += sges++->length;
+	return length;
+}
+
+void raw_scatter(void *area, const struct ib_collq_sge *sges, __u32 nr, const void *stream)
+{
+	for (; nr--; stream += sges++->length)
+		memcpy(area + sges->offset, stream, sges->length);
+}
+
+void raw_gather(const void *area, const struct ib_collq_sge *sges, __u32 nr, void *stream)
+{
+	for (; nr--; stream += sges++->length)
+		memcpy(stream, area + sges->offset, sges->length);
 }
 
 /* Every byte depends on where it is and on the seed. */

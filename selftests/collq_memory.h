@@ -57,6 +57,12 @@ struct ib_collq_task raw_write_list(__u32 endpoint, __u32 target, __u64 offset, 
 
 /* Memory */
 void *raw_map(size_t length);
+/* Every other page there first, so that neighbours are hardly ever neighbours in memory */
+void *raw_map_apart(size_t length);
+/* Bytes of a list; and a stream of so many put where it says in an area, or taken from there */
+size_t raw_length(const struct ib_collq_sge *sges, __u32 nr);
+void raw_scatter(void *area, const struct ib_collq_sge *sges, __u32 nr, const void *stream);
+void raw_gather(const void *area, const struct ib_collq_sge *sges, __u32 nr, void *stream);
 void raw_fill(void *memory, size_t length, unsigned int seed);
 size_t raw_count_wrong(const void *memory, size_t length, unsigned int seed);
 size_t raw_count_other(const void *memory, size_t length, unsigned char byte);

@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "data_side.h"
 
@@ -28,17 +26,6 @@ static int data_endpoint(struct raw_side *side, struct ib_collq_endpoint_create 
 	return 0;
 }
 
-/* Every other page first, so that neighbours are hardly ever neighbours in memory. */
-static void touch_apart(char *area, size_t size)
-{
-	size_t first, at, page = getpagesize();
-
-	madvise(area, size, MADV_NOHUGEPAGE);
-	for (first = 0; first < 2; first++)
-		for (at = first * page; at < size; at += 2 * page)
-			area[at] = 1;
-}
-
 static int data_side_open(struct data_side *data, struct raw_side *side, size_t size)
 {
 	data->side = side;
@@ -48,10 +35,9 @@ static int data_side_open(struct data_side *data, struct raw_side *side, size_t 
 	if (data->sends < 0 || data->messages < 0)
 		return data->sends < 0 ? data->sends : data->messages;
 	data->area_size = size;
-	data->area = raw_map(size);
+	data->area = raw_map_apart(size);
 	if (!data->area)
 		return -ENOMEM;
-	touch_apart(data->area, size);
 	memset(data->area, DATA_CANARY, size);
 	data->region = raw_region_create(side->fd, data->area, size,
 					 IB_COLLQ_ACCESS_WRITE);
@@ -130,32 +116,11 @@ int data_transfer(struct data_side *from, const struct ib_collq_sge *src, __u32 
 	return err ? err : raw_destroy(to->side->fd, recv);
 }
 
-size_t data_length(const struct ib_collq_sge *sges, __u32 nr)
-{
-	size_t length = 0;
-
-	while (nr--)
-		length += sges++->length;
-	return length;
-}
-
-void data_scatter(char *area, const struct ib_collq_sge *sges, __u32 nr, const char *stream)
-{
-	for (; nr--; stream += sges++->length)
-		memcpy(area + sges->offset, stream, sges->length);
-}
-
-void data_gather(const char *area, const struct ib_collq_sge *sges, __u32 nr, char *stream)
-{
-	for (; nr--; stream += sges++->length)
-		memcpy(stream, area + sges->offset, sges->length);
-}
-
 int data_check(struct data_side *from, const struct ib_collq_sge *src, __u32 nr_src,
 	       struct data_side *to, const struct ib_collq_sge *dst, __u32 nr_dst,
 	       unsigned int seed)
 {
-	size_t length = data_length(src, nr_src);
+	size_t length = raw_length(src, nr_src);
 	char *stream = malloc(length + 1);
 	char *blank = malloc(length + 1);
 	int err;
@@ -164,18 +129,18 @@ int data_check(struct data_side *from, const struct ib_collq_sge *src, __u32 nr_
 		return -ENOMEM;
 	memset(blank, DATA_CANARY, length + 1);
 	raw_fill(stream, length, seed);
-	data_scatter(from->area, src, nr_src, stream);
+	raw_scatter(from->area, src, nr_src, stream);
 	err = data_transfer(from, src, nr_src, to, dst, nr_dst);
 	if (!err) {
 		memset(stream, 0, length);
-		data_gather(to->area, dst, nr_dst, stream);
+		raw_gather(to->area, dst, nr_dst, stream);
 		if (raw_count_wrong(stream, length, seed))
 			err = -EBADMSG;
 	}
-	data_scatter(to->area, dst, nr_dst, blank);
+	raw_scatter(to->area, dst, nr_dst, blank);
 	if (!err && raw_count_other(to->area, to->area_size, DATA_CANARY))
 		err = -EOVERFLOW;
-	data_scatter(from->area, src, nr_src, blank);
+	raw_scatter(from->area, src, nr_src, blank);
 	free(stream);
 	free(blank);
 	return err;

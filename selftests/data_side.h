@@ -45,11 +45,6 @@ int data_result(const struct data_side *data, __u64 sequence);
 int data_transfer(struct data_side *from, const struct ib_collq_sge *src, __u32 nr_src,
 		  struct data_side *to, const struct ib_collq_sge *dst, __u32 nr_dst);
 
-/* Puts a stream of bytes where a list says in an area, or takes it from there. */
-size_t data_length(const struct ib_collq_sge *sges, __u32 nr);
-void data_scatter(char *area, const struct ib_collq_sge *sges, __u32 nr, const char *stream);
-void data_gather(const char *area, const struct ib_collq_sge *sges, __u32 nr, char *stream);
-
 /*
  * A transfer of which every byte is looked at, and every byte that isn't part of it:
  * -EBADMSG if one is wrong, -EOVERFLOW if another one has changed.

@@ -10,27 +10,12 @@
 
 #include "landing.h"
 
-/* Every other page first, so that neighbours are hardly ever neighbours in memory. */
-static unsigned char *map_apart(void)
-{
-	unsigned char *area = raw_map(LANDING_SIZE);
-	size_t first, at;
-
-	if (!area)
-		return NULL;
-	madvise(area, LANDING_SIZE, MADV_NOHUGEPAGE);
-	for (first = 0; first < 2; first++)
-		for (at = first * RAW_PAGE; at < LANDING_SIZE; at += 2 * RAW_PAGE)
-			area[at] = 1;
-	memset(area, LANDING_CANARY, LANDING_SIZE);
-	return area;
-}
-
 int landing_side_fill(struct landing_side *side)
 {
-	side->area = map_apart();
+	side->area = raw_map_apart(LANDING_SIZE);
 	if (!side->area)
 		return -ENOMEM;
+	memset(side->area, LANDING_CANARY, LANDING_SIZE);
 	side->region = raw_region_create(side->side.fd, side->area, LANDING_SIZE,
 					 IB_COLLQ_ACCESS_WRITE);
 	return side->region < 0 ? side->region : 0;
@@ -121,23 +106,6 @@ int landing_wait(struct landing *landing, __u64 count)
 	return err ? err : raw_destroy(landing->to.side.fd, graph);
 }
 
-static size_t length_of(const struct ib_collq_sge *sges, __u32 nr)
-{
-	size_t length = 0;
-
-	while (nr--)
-		length += sges++->length;
-	return length;
-}
-
-/* Puts a stream of bytes where a list says. */
-static void scatter(unsigned char *area, const struct ib_collq_sge *sges, __u32 nr,
-		    const unsigned char *stream)
-{
-	for (; nr--; stream += sges++->length)
-		memcpy(area + sges->offset, stream, sges->length);
-}
-
 bool landing_untouched(const struct landing *landing)
 {
 	return !raw_count_other(landing->to.area, LANDING_SIZE, LANDING_CANARY);
@@ -148,7 +116,7 @@ int landing_check(struct landing *landing, const struct ib_collq_sge *sges, __u3
 {
 	unsigned char *landed = landing->to.area + landing->offset + offset;
 	int graph = landing_graph(landing, landing->target, offset, sges, nr);
-	size_t length = length_of(sges, nr);
+	size_t length = raw_length(sges, nr);
 	unsigned char *stream;
 	int err;
 
@@ -158,7 +126,7 @@ int landing_check(struct landing *landing, const struct ib_collq_sge *sges, __u3
 	if (!stream)
 		return -ENOMEM;
 	raw_fill(stream, length, seed);
-	scatter(landing->from.area, sges, nr, stream);
+	raw_scatter(landing->from.area, sges, nr, stream);
 	free(stream);
 	err = landing_run(landing, graph);
 	if (!err)

@@ -71,7 +71,7 @@ static int check(struct data_side *from, const struct ib_collq_sge *src, __u32 n
 		 struct data_side *to, const struct ib_collq_sge *dst, __u32 nr_dst,
 		 unsigned int seed)
 {
-	const struct ib_collq_sge all = { .length = data_length(src, nr_src) };
+	const struct ib_collq_sge all = { .length = raw_length(src, nr_src) };
 	struct data_side source = *from, target = *to;
 	char *stream = malloc(all.length);
 	int err;
@@ -79,19 +79,19 @@ static int check(struct data_side *from, const struct ib_collq_sge *src, __u32 n
 	if (!stream)
 		return -ENOMEM;
 	raw_fill(stream, all.length, seed);
-	data_scatter(from->area, src, nr_src, stream);
+	raw_scatter(from->area, src, nr_src, stream);
 	source.region = raw_list_create(from->side->fd, src, nr_src, 0);
 	target.region = raw_list_create(to->side->fd, dst, nr_dst, WRITE);
 	err = source.region < 0 ? source.region : target.region;
 	if (err > 0)
 		err = data_transfer(&source, &all, 1, &target, &all, 1);
 	if (!err) {
-		data_gather(to->area, dst, nr_dst, stream);
+		raw_gather(to->area, dst, nr_dst, stream);
 		if (raw_count_wrong(stream, all.length, seed))
 			err = -EBADMSG;
 	}
 	memset(stream, DATA_CANARY, all.length);
-	data_scatter(to->area, dst, nr_dst, stream);
+	raw_scatter(to->area, dst, nr_dst, stream);
 	if (!err && raw_count_other(to->area, to->area_size, DATA_CANARY))
 		err = -EOVERFLOW;
 	free(stream);
@@ -179,7 +179,7 @@ TEST_F(list, parts_of_many_regions)
 	source.region = raw_list_create(self->a.fd, parts, BUFFERS, 0);
 	ASSERT_LT(0, source.region);
 	raw_fill(self->to.area, all.length, 4);
-	data_scatter(self->from.area, places, BUFFERS, self->to.area);
+	raw_scatter(self->from.area, places, BUFFERS, self->to.area);
 	memset(self->to.area, DATA_CANARY, all.length);
 	ASSERT_EQ(0, data_transfer(&source, &all, 1, &self->to, &all, 1));
 	EXPECT_EQ(0, raw_count_wrong(self->to.area, all.length, 4));
@@ -245,7 +245,7 @@ TEST_F(list, part_of_a_list)
 	source.region = raw_list_create(self->a.fd, parts, MANY, 0);
 	ASSERT_LT(0, source.region);
 	raw_fill(stream + src.offset, src.length, 3);
-	data_scatter(self->from.area, parts, MANY, stream);
+	raw_scatter(self->from.area, parts, MANY, stream);
 	ASSERT_EQ(0, data_transfer(&source, &src, 1, &self->to, &src, 1));
 	EXPECT_EQ(0, raw_count_wrong(self->to.area + src.offset, src.length, 3));
 	free(stream);
@@ -430,14 +430,14 @@ TEST_F(list, for_the_cpu)
 	bindings[0].region = raw_list_create(self->a.fd, src, MANY, 0);
 	bindings[1].region = raw_list_create(self->a.fd, dst, MANY, WRITE);
 	raw_fill(stream + sges[0].offset, sges[0].length, 9);
-	data_scatter(self->from.area, src, MANY, stream);
+	raw_scatter(self->from.area, src, MANY, stream);
 	for (i = 0; i < 2; i++) {
 		ASSERT_EQ(0, raw_run_bound(self->a.fd, self->a.queue,
 					   raw_data_graph_create(self->a.fd, &graph, NULL),
 					   bindings, 2, &status));
 		ASSERT_EQ(0, status);
 		self->a.ring.header->head++;
-		data_gather(self->from.area, dst, MANY, stream);
+		raw_gather(self->from.area, dst, MANY, stream);
 		EXPECT_EQ(0, raw_count_other(stream, sges[1].offset, DATA_CANARY));
 		/* The same once more is nothing but zeros. */
 		EXPECT_EQ(0, i ? raw_count_other(stream + sges[1].offset, sges[1].length, 0) :
@@ -578,7 +578,7 @@ TEST_F(list, described)
 	info = raw_region_info(self->a.fd, describe.id);
 	EXPECT_EQ(IB_COLLQ_REGION_LIST, info.create.type);
 	EXPECT_EQ(WRITE, info.create.access);
-	EXPECT_EQ(data_length(parts, 3), info.create.length);
+	EXPECT_EQ(raw_length(parts, 3), info.create.length);
 	EXPECT_EQ(3, info.create.nr_parts);
 	EXPECT_EQ(sizeof(parts[0]), info.create.part_size);
 	EXPECT_EQ(0, info.create.address);
