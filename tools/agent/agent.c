@@ -14,6 +14,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <netdb.h>
 #include <poll.h>
 #include <signal.h>
@@ -21,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -31,6 +33,7 @@
 
 #define MAX_STRINGS	4096	/* of argv and envp each */
 #define START_LIMIT_S	30	/* from connecting to having said what to start */
+#define HEARD_LIMIT_MS	10000	/* from having said something to the client's having it */
 
 struct strings {
 	char *at[MAX_STRINGS + 1];
@@ -98,6 +101,18 @@ static void add(struct strings *strings, const struct frame *frame)
 	strings->at[strings->nr++] = copy(frame);
 }
 
+/* What a host has not sent yet goes with it, so: until it has been acknowledged. */
+static void wait_until_heard(void)
+{
+	int tries, left;
+
+	for (tries = 0; tries < HEARD_LIMIT_MS; tries++) {
+		if (ioctl(job.conn, SIOCOUTQ, &left) || !left)
+			return;
+		usleep(1000);
+	}
+}
+
 /* Whoever made the pipe sees to the rest. */
 static _Noreturn void order_crash(void)
 {
@@ -109,6 +124,7 @@ static _Noreturn void order_crash(void)
 	if (fd < 0)
 		refuse(errno);
 	say(FRAME_STARTED, NULL, 0);
+	wait_until_heard();
 	if (write(fd, "crash\n", 6) != 6)
 		refuse(errno);
 	pause();
