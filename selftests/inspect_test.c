@@ -3,6 +3,7 @@
  * Looking into other contexts: who may, and what is seen.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -11,6 +12,7 @@
 #include "kselftest_harness.h"
 
 #include "collq_util.h"
+#include "hole.h"
 
 #define SOMEBODY	1234
 #define SOMEBODY_ELSE	1235
@@ -154,6 +156,64 @@ TEST_F(inspect, users)
 	close(end[1]);
 	EXPECT_EQ(owner, waitpid(owner, NULL, 0));
 	EXPECT_EQ(0, seen_by(0, owner));
+}
+
+/* Who has a call that doesn't come back isn't waited for by those who look. */
+TEST_F(inspect, busy)
+{
+	struct ib_collq_context_describe attr;
+	struct ib_collq_queue_info info;
+	struct hole_upload upload;
+	struct hole hole;
+
+	ASSERT_EQ(0, context_describe(self->b.fd, 0, 0, &attr));
+	ASSERT_TRUE(hole_open(&hole));
+	ASSERT_TRUE(hole_upload_begin(&upload, self->b.fd, &hole));
+	EXPECT_EQ(-EBUSY, queue_of(self->a.fd, attr.id, self->b.queue, &info));
+	EXPECT_EQ(0, context_describe(self->a.fd, attr.id, 0, &attr));
+	ASSERT_TRUE(hole_fill(&hole));
+	EXPECT_EQ(-EINVAL, hole_upload_end(&upload));
+	EXPECT_EQ(0, queue_of(self->a.fd, attr.id, self->b.queue, &info));
+	hole_close(&hole);
+}
+
+/* A look with memory that doesn't come. */
+struct look {
+	int fd;
+	__u32 context;
+	__u32 queue;
+	void *info;
+	int result;
+};
+
+static void *look_run(void *arg)
+{
+	struct look *look = arg;
+
+	look->result = queue_of(look->fd, look->context, look->queue, look->info);
+	return NULL;
+}
+
+/* It keeps nobody from his work. */
+TEST_F(inspect, stuck_look)
+{
+	struct look look = { .fd = self->a.fd, .queue = self->b.queue };
+	struct ib_collq_context_describe attr;
+	pthread_t thread;
+	struct hole hole;
+
+	ASSERT_EQ(0, context_describe(self->b.fd, 0, 0, &attr));
+	ASSERT_TRUE(hole_open(&hole));
+	look.context = attr.id;
+	look.info = hole.page;
+	ASSERT_EQ(0, pthread_create(&thread, NULL, look_run, &look));
+	ASSERT_TRUE(hole_is_felt(&hole));
+	EXPECT_LT(0, raw_counter_create(self->b.fd, IB_COLLQ_SOURCE_USER, 0));
+	raw_side_close(&self->b);
+	ASSERT_TRUE(hole_fill(&hole));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(0, look.result);
+	hole_close(&hole);
 }
 
 TEST_HARNESS_MAIN

@@ -7,17 +7,18 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <linux/userfaultfd.h>
 #include <sys/eventfd.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
 
+#include "hole.h"
 #include "landing.h"
 
 static int add_device(void)
@@ -211,44 +212,6 @@ TEST_F(remove, device_with_data)
 	munmap(memory, size);
 }
 
-/* A page that isn't there: whoever touches it sleeps until it is. */
-struct hole {
-	int fd;
-	char *page;
-};
-
-static bool hole_open(struct hole *hole)
-{
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register range = {
-		.range.len = RAW_PAGE,
-		.mode = UFFDIO_REGISTER_MODE_MISSING,
-	};
-
-	hole->page = raw_map(RAW_PAGE);
-	hole->fd = syscall(SYS_userfaultfd, O_CLOEXEC);
-	range.range.start = (unsigned long)hole->page;
-	return hole->page && hole->fd >= 0 && !ioctl(hole->fd, UFFDIO_API, &api) &&
-	       !ioctl(hole->fd, UFFDIO_REGISTER, &range);
-}
-
-static bool hole_is_felt(const struct hole *hole)
-{
-	struct pollfd pollfd = { .fd = hole->fd, .events = POLLIN };
-
-	return poll(&pollfd, 1, RAW_PATIENCE_MS) == 1;
-}
-
-static bool hole_fill(const struct hole *hole)
-{
-	struct uffdio_zeropage zero = {
-		.range.start = (unsigned long)hole->page,
-		.range.len = RAW_PAGE,
-	};
-
-	return !ioctl(hole->fd, UFFDIO_ZEROPAGE, &zero);
-}
-
 /* A side with a region of memory, and what a message of that length takes. */
 struct letter {
 	struct raw_side *side;
@@ -302,24 +265,9 @@ static int letters_begin(struct letter *a, struct letter *b, int event)
 	return letter_submit(b, tasks);
 }
 
-struct look {
-	pthread_t thread;
-	const struct raw_side *side;
-	void *info;
-};
-
-static void *look_run(void *data)
-{
-	struct look *look = data;
-
-	raw_describe(look->side->fd, look->side->endpoint, look->info,
-		     sizeof(struct ib_collq_endpoint_info));
-	return NULL;
-}
-
 static void *remover_run(void *failed)
 {
-	*(int *)failed = delete_device();
+	__atomic_store_n((int *)failed, delete_device(), __ATOMIC_RELEASE);
 	return NULL;
 }
 
@@ -332,8 +280,8 @@ TEST_F(remove, nothing_comes_after_the_news)
 {
 	struct pollfd pollfd = { .fd = self->a.fd };
 	static struct letter a, b;
-	struct look look = { .side = &self->a };
 	int failed = -1, event = eventfd(0, 0);
+	struct hole_upload upload;
 	struct sleeper sleeper;
 	pthread_t remover;
 	struct hole hole;
@@ -342,10 +290,8 @@ TEST_F(remove, nothing_comes_after_the_news)
 	a.side = &self->a;
 	b.side = &self->b;
 	ASSERT_TRUE(hole_open(&hole));
-	look.info = hole.page;
 	ASSERT_EQ(0, letters_begin(&a, &b, event));
-	ASSERT_EQ(0, pthread_create(&look.thread, NULL, look_run, &look));
-	ASSERT_TRUE(hole_is_felt(&hole));
+	ASSERT_TRUE(hole_upload_begin(&upload, self->a.fd, &hole));
 	ASSERT_EQ(0, pthread_create(&remover, NULL, remover_run, &failed));
 	ASSERT_EQ(1, poll(&pollfd, 1, RAW_PATIENCE_MS));
 
@@ -360,12 +306,49 @@ TEST_F(remove, nothing_comes_after_the_news)
 	EXPECT_FALSE(RAW_WITHIN(500, raw_count_other(a.memory, RAW_PAGE, 'a')));
 	if (early)
 		ASSERT_TRUE(hole_fill(&hole));
-	pthread_join(look.thread, NULL);
+	EXPECT_EQ(-EINVAL, hole_upload_end(&upload));
 	pthread_join(sleeper.thread, NULL);
 	pthread_join(remover, NULL);
 	EXPECT_EQ(0, failed);
-	close(hole.fd);
+	hole_close(&hole);
 	close(event);
+}
+
+/* In a process of its own. */
+static void call_without_end(int ready)
+{
+	struct hole_upload upload;
+	struct raw_side a, b;
+	struct hole hole;
+
+	if (raw_pair_open(&a, &b) || !hole_open(&hole) ||
+	    !hole_upload_begin(&upload, a.fd, &hole) || write(ready, "", 1) != 1)
+		_exit(1);
+	pause();
+}
+
+/* The device can't go while a call waits for its memory; the process can be killed. */
+TEST_F(remove, device_and_a_call_without_end)
+{
+	int ready[2], failed = -1, status;
+	pthread_t remover;
+	char byte;
+	pid_t pid;
+
+	raw_pair_close(&self->a, &self->b);
+	ASSERT_EQ(0, pipe(ready));
+	pid = fork();
+	if (!pid)
+		call_without_end(ready[1]);
+	close(ready[1]);
+	ASSERT_EQ(1, read(ready[0], &byte, 1));
+	ASSERT_EQ(0, pthread_create(&remover, NULL, remover_run, &failed));
+	EXPECT_FALSE(RAW_WITHIN(300, __atomic_load_n(&failed, __ATOMIC_ACQUIRE) != -1));
+	kill(pid, SIGKILL);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	pthread_join(remover, NULL);
+	EXPECT_EQ(0, failed);
+	close(ready[0]);
 }
 
 /* With a zone that is written to while the device goes. */

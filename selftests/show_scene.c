@@ -20,6 +20,7 @@
 
 #include "collq_memory.h"
 #include "collq_util.h"
+#include "hole.h"
 
 #define SOMEBODY		1000
 
@@ -280,6 +281,17 @@ static void scene_impostor(void)
 	run(&c, &hear, 1);
 }
 
+/* a has a call that doesn't come back. */
+static void scene_busy(void)
+{
+	static struct hole_upload upload;
+	static struct hole hole;
+
+	b_waits();
+	if (!hole_open(&hole) || !hole_upload_begin(&upload, a.fd, &hole))
+		fail("a call without end", -errno);
+}
+
 /* The process that opened the contexts is gone, but not its descriptors. */
 static void scene_ended(void)
 {
@@ -307,6 +319,7 @@ static const struct scene {
 	{ "second-message", scene_second_message },
 	{ "no-message", scene_no_message },
 	{ "memory", scene_memory },
+	{ "busy", scene_busy },
 	{ "ended", scene_ended },
 	{ "impostor", scene_impostor },
 	/* b is another user's */

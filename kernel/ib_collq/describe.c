@@ -4,8 +4,11 @@
  * can show them and a context can be rebuilt elsewhere.
  */
 #include <linux/cred.h>
+#include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/pid.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
 #include "clock.h"
@@ -14,208 +17,218 @@
 #include "endpoint.h"
 #include "graph.h"
 #include "ioctl.h"
+#include "limits.h"
 #include "queue.h"
 #include "region.h"
 #include "ring.h"
 #include "target.h"
 #include "zone.h"
 
-/* What is told of an object, and where its table goes. */
+/*
+ * What is told of an object. It's gathered under the context's mutex and given to the
+ * caller without: whose memory doesn't come holds nobody up.
+ */
 struct collq_description {
 	struct ib_collq_object_describe *attr;
+	/* Room in the caller's table. */
 	u32 room;
 	u32 entry_room;
+	/* As much of the object's table as there's room for; made for it, or its own. */
+	void *made;
+	const void *entries;
+	u32 info_size;
+	union {
+		struct ib_collq_endpoint_info endpoint;
+		struct ib_collq_counter_info counter;
+		struct ib_collq_graph_info graph;
+		struct ib_collq_queue_info queue;
+		struct ib_collq_ring_info ring;
+		struct ib_collq_region_info region;
+		struct ib_collq_zone_info zone;
+		struct ib_collq_target_info target;
+	} info;
 };
 
-static int collq_put_info(struct collq_description *d, const void *info,
-			  u32 size)
+/* How many entries of the table the caller gets. */
+static u32 collq_entries_told(const struct collq_description *d)
 {
-	void __user *user = u64_to_user_ptr(d->attr->info);
-	u32 room = d->attr->info_size;
-
-	d->attr->info_size = size;
-	if (d->attr->info && copy_to_user(user, info, min(room, size)))
-		return -EFAULT;
-	return 0;
+	return d->attr->entries ? min(d->attr->nr, d->room) : 0;
 }
 
-/* The next entry of the table, if there's room. */
-static int collq_put_entry(struct collq_description *d, const void *entry,
-			   u32 size)
+/* Memory for the part of a table that the caller gets, or an ERR_PTR. */
+static void *collq_make_table(struct collq_description *d, u32 nr, u32 size)
 {
-	void __user *user = u64_to_user_ptr(d->attr->entries);
-	u32 index = d->attr->nr++;
-
+	d->attr->nr = nr;
 	d->attr->entry_size = size;
-	if (!d->attr->entries || index >= d->room)
-		return 0;
-	user += (size_t)index * d->entry_room;
-	if (copy_to_user(user, entry, min(d->entry_room, size)))
-		return -EFAULT;
-	return 0;
+	nr = collq_entries_told(d);
+	if (!nr)
+		return NULL;
+	d->made = kvmalloc_array(nr, size, GFP_KERNEL_ACCOUNT);
+	d->entries = d->made;
+	return d->made ? d->made : ERR_PTR(-ENOMEM);
+}
+
+static u32 collq_bound_slots(const struct collq_endpoint *ep)
+{
+	u32 slot, nr = 0;
+
+	for (slot = 0; slot < ep->nr_slots; slot++)
+		nr += !!ep->slots[slot];
+	return nr;
 }
 
 static int collq_describe_endpoint(struct collq_description *d,
 				   struct collq_object *obj)
 {
 	struct collq_endpoint *ep = collq_endpoint_of(obj);
-	struct ib_collq_endpoint_info info;
+	struct ib_collq_slot_bind *bind;
 	struct collq_counter *counter;
-	u32 slot;
-	int err;
+	u32 slot, i = 0, nr;
 
-	d->attr->entry_size = sizeof(struct ib_collq_slot_bind);
-	for (slot = 0; slot < ep->nr_slots; slot++) {
-		struct ib_collq_slot_bind bind = {
-			.endpoint = obj->id,
-			.slot = slot,
-		};
-
+	bind = collq_make_table(d, collq_bound_slots(ep), sizeof(*bind));
+	if (IS_ERR(bind))
+		return PTR_ERR(bind);
+	nr = collq_entries_told(d);
+	for (slot = 0; i < nr; slot++) {
 		counter = ep->slots[slot];
 		if (!counter)
 			continue;
-		bind.generation = counter->generation;
-		bind.counter = counter->obj.id;
-		err = collq_put_entry(d, &bind, sizeof(bind));
-		if (err)
-			return err;
+		bind[i++] = (struct ib_collq_slot_bind) {
+			.endpoint = obj->id,
+			.slot = slot,
+			.generation = counter->generation,
+			.counter = counter->obj.id,
+		};
 	}
-	collq_endpoint_info(ep, &info);
-	info.nr_slots = d->attr->nr;
-	return collq_put_info(d, &info, sizeof(info));
+	collq_endpoint_info(ep, &d->info.endpoint);
+	d->info.endpoint.nr_slots = d->attr->nr;
+	d->info_size = sizeof(d->info.endpoint);
+	return 0;
 }
 
-static int collq_describe_counter(struct collq_description *d,
-				  struct collq_object *obj)
+static void collq_describe_counter(struct collq_description *d,
+				   struct collq_object *obj)
 {
 	struct collq_counter *counter = collq_counter_of(obj);
-	struct ib_collq_counter_info info = {
+	struct ib_collq_counter_info *info = &d->info.counter;
+	int error;
+
+	*info = (struct ib_collq_counter_info) {
 		.create = {
 			.source = counter->source,
 			.value = counter->initial,
 			.id = obj->id,
 		},
 	};
-	int error;
-
 	if (counter->endpoint && counter->source == IB_COLLQ_SOURCE_SIGNAL) {
-		info.bound_endpoint = counter->endpoint->obj.id;
-		info.bound_slot = counter->slot;
-		info.bound_generation = counter->generation;
+		info->bound_endpoint = counter->endpoint->obj.id;
+		info->bound_slot = counter->slot;
+		info->bound_generation = counter->generation;
 	} else if (counter->endpoint) {
-		info.create.endpoint = counter->endpoint->obj.id;
+		info->create.endpoint = counter->endpoint->obj.id;
 	}
-	collq_counter_read(counter, &info.raised, &info.consumed, &error);
-	info.error = error;
-	return collq_put_info(d, &info, sizeof(info));
+	collq_counter_read(counter, &info->raised, &info->consumed, &error);
+	info->error = error;
+	d->info_size = sizeof(*info);
 }
 
-static int collq_describe_graph(struct collq_description *d,
-				struct collq_object *obj)
+/* Tasks and lists stay as they are for as long as there's a reference. */
+static void collq_describe_graph(struct collq_description *d,
+				 struct collq_object *obj)
 {
 	struct collq_graph *graph = collq_graph_of(obj);
-	const struct ib_collq_graph_info info = {
+
+	d->info.graph = (struct ib_collq_graph_info) {
 		.id = obj->id,
 		.nr_tasks = graph->nr_tasks,
 		.nr_sges = graph->nr_sges,
 		.nr_buffers = graph->nr_buffers,
 		.submissions = atomic_read(&graph->runs),
 	};
-	u32 i;
-	int err = 0;
-
-	d->attr->entry_size = sizeof(struct ib_collq_sge);
+	d->info_size = sizeof(d->info.graph);
 	if (d->attr->flags & IB_COLLQ_DESCRIBE_SGES) {
-		for (i = 0; i < graph->nr_sges && !err; i++)
-			err = collq_put_entry(d, &graph->sges[i],
-					      sizeof(graph->sges[i]));
+		d->entries = graph->sges;
+		d->attr->nr = graph->nr_sges;
+		d->attr->entry_size = sizeof(*graph->sges);
 	} else {
-		for (i = 0; i < graph->nr_tasks && !err; i++)
-			err = collq_put_entry(d, &graph->tasks[i],
-					      sizeof(graph->tasks[i]));
+		d->entries = graph->tasks;
+		d->attr->nr = graph->nr_tasks;
+		d->attr->entry_size = sizeof(*graph->tasks);
 	}
-	return err ? err : collq_put_info(d, &info, sizeof(info));
 }
 
 static int collq_describe_queue(struct collq_description *d,
 				struct collq_object *obj)
 {
 	struct collq_queue *queue = collq_queue_of(obj);
-	struct ib_collq_queue_info info;
+	struct ib_collq_queue_endpoint *entry;
 	u32 i;
-	int err;
 
-	d->attr->entry_size = sizeof(struct ib_collq_queue_endpoint);
-	for (i = 0; i < queue->nr_links; i++) {
+	entry = collq_make_table(d, queue->nr_links, sizeof(*entry));
+	if (IS_ERR(entry))
+		return PTR_ERR(entry);
+	for (i = 0; i < collq_entries_told(d); i++) {
 		const struct collq_queue_link *link = &queue->links[i];
-		struct ib_collq_queue_endpoint entry = {
+
+		entry[i] = (struct ib_collq_queue_endpoint) {
 			.endpoint = link->endpoint->obj.id,
 			.abort_slot = link->slot,
 			.abort_generation = link->generation,
 			.peer_abort_slot = link->peer_slot,
 			.peer_abort_generation = link->peer_generation,
 		};
-
-		err = collq_put_entry(d, &entry, sizeof(entry));
-		if (err)
-			return err;
 	}
-	collq_queue_info(queue, &info);
-	info.since = collq_clock_from_host(info.since);
-	return collq_put_info(d, &info, sizeof(info));
+	collq_queue_info(queue, &d->info.queue);
+	d->info.queue.since = collq_clock_from_host(d->info.queue.since);
+	d->info_size = sizeof(d->info.queue);
+	return 0;
 }
 
-static int collq_describe_ring(struct collq_description *d,
-			       struct collq_object *obj)
+static void collq_describe_ring(struct collq_description *d,
+				struct collq_object *obj)
 {
 	struct collq_ring *ring = collq_ring_of(obj);
-	struct ib_collq_ring_info info = {
-		.create = { .size = sizeof(info.create) },
-	};
+	struct ib_collq_ring_info *info = &d->info.ring;
 
-	collq_ring_attributes(ring, &info.create);
-	info.reserved = READ_ONCE(ring->reserved);
-	info.unread = collq_ring_unread(ring);
-	return collq_put_info(d, &info, sizeof(info));
+	*info = (struct ib_collq_ring_info) {
+		.create = { .size = sizeof(info->create) },
+	};
+	collq_ring_attributes(ring, &info->create);
+	info->reserved = READ_ONCE(ring->reserved);
+	info->unread = collq_ring_unread(ring);
+	d->info_size = sizeof(*info);
 }
 
 static int collq_describe_region(struct collq_description *d,
 				 struct collq_object *obj)
 {
 	const struct collq_region *region = collq_region_of(obj);
-	const struct collq_region_list *list = region->list;
-	struct ib_collq_region_info info;
-	struct ib_collq_sge part;
+	struct ib_collq_sge *part;
 	u32 i;
-	int err;
 
-	d->attr->entry_size = sizeof(part);
-	for (i = 0; list && i < list->nr_parts; i++) {
-		collq_region_list_part(region, i, &part);
-		err = collq_put_entry(d, &part, sizeof(part));
-		if (err)
-			return err;
-	}
-	collq_region_info(region, &info);
-	return collq_put_info(d, &info, sizeof(info));
+	part = collq_make_table(d, region->list ? region->list->nr_parts : 0,
+				sizeof(*part));
+	if (IS_ERR(part))
+		return PTR_ERR(part);
+	for (i = 0; i < collq_entries_told(d); i++)
+		collq_region_list_part(region, i, &part[i]);
+	collq_region_info(region, &d->info.region);
+	d->info_size = sizeof(d->info.region);
+	return 0;
 }
 
-static int collq_describe_zone(struct collq_description *d,
-			       struct collq_object *obj)
+static void collq_describe_zone(struct collq_description *d,
+				struct collq_object *obj)
 {
-	struct ib_collq_zone_info info;
-
-	collq_zone_info(collq_zone_of(obj), &info);
-	return collq_put_info(d, &info, sizeof(info));
+	collq_zone_info(collq_zone_of(obj), &d->info.zone);
+	d->info_size = sizeof(d->info.zone);
 }
 
-static int collq_describe_target(struct collq_description *d,
-				 struct collq_object *obj)
+static void collq_describe_target(struct collq_description *d,
+				  struct collq_object *obj)
 {
-	struct ib_collq_target_info info;
-
-	collq_target_info(collq_target_of(obj), &info);
-	return collq_put_info(d, &info, sizeof(info));
+	collq_target_info(collq_target_of(obj), &d->info.target);
+	d->info_size = sizeof(d->info.target);
 }
 
 static int collq_describe(struct collq_description *d, struct collq_object *obj)
@@ -223,32 +236,33 @@ static int collq_describe(struct collq_description *d, struct collq_object *obj)
 	switch (obj->ops->type) {
 	case IB_COLLQ_OBJECT_REGION:
 		return collq_describe_region(d, obj);
-	case IB_COLLQ_OBJECT_ZONE:
-		return collq_describe_zone(d, obj);
-	case IB_COLLQ_OBJECT_TARGET:
-		return collq_describe_target(d, obj);
 	case IB_COLLQ_OBJECT_ENDPOINT:
 		return collq_describe_endpoint(d, obj);
-	case IB_COLLQ_OBJECT_COUNTER:
-		return collq_describe_counter(d, obj);
-	case IB_COLLQ_OBJECT_GRAPH:
-		return collq_describe_graph(d, obj);
 	case IB_COLLQ_OBJECT_QUEUE:
 		return collq_describe_queue(d, obj);
+	case IB_COLLQ_OBJECT_ZONE:
+		collq_describe_zone(d, obj);
+		return 0;
+	case IB_COLLQ_OBJECT_TARGET:
+		collq_describe_target(d, obj);
+		return 0;
+	case IB_COLLQ_OBJECT_COUNTER:
+		collq_describe_counter(d, obj);
+		return 0;
+	case IB_COLLQ_OBJECT_GRAPH:
+		collq_describe_graph(d, obj);
+		return 0;
 	default:
-		return collq_describe_ring(d, obj);
+		collq_describe_ring(d, obj);
+		return 0;
 	}
 }
 
-/* The context's mutex keeps tables as they are. */
-static int collq_describe_object(struct collq_context *ctx,
-				 struct ib_collq_object_describe *attr)
+/* The object, referenced, or an ERR_PTR. */
+static struct collq_object *collq_gather(struct collq_description *d,
+					 struct collq_context *ctx)
 {
-	struct collq_description d = {
-		.attr = attr,
-		.room = attr->nr,
-		.entry_room = attr->entry_size,
-	};
+	struct ib_collq_object_describe *attr = d->attr;
 	struct collq_object *obj;
 	int err;
 
@@ -259,22 +273,69 @@ static int collq_describe_object(struct collq_context *ctx,
 	else
 		obj = collq_object_find(ctx, attr->id, IB_COLLQ_OBJECT_ANY);
 	if (!obj)
-		return -ENOENT;
-
+		return ERR_PTR(-ENOENT);
 	attr->id = obj->id;
 	attr->type = obj->ops->type;
 	attr->nr = 0;
 	attr->entry_size = 0;
-	err = collq_describe(&d, obj);
-	collq_object_put(obj);
-	return err;
+	err = collq_describe(d, obj);
+	if (err) {
+		collq_object_put(obj);
+		return ERR_PTR(err);
+	}
+	return obj;
+}
+
+static int collq_tell(struct collq_description *d)
+{
+	struct ib_collq_object_describe *attr = d->attr;
+	u32 info_room = attr->info_size, i;
+	u32 size = min(d->entry_room, attr->entry_size);
+
+	for (i = 0; i < collq_entries_told(d); i++) {
+		if (copy_to_user(u64_to_user_ptr(attr->entries) +
+				 (size_t)i * d->entry_room,
+				 d->entries + (size_t)i * attr->entry_size, size))
+			return -EFAULT;
+	}
+	attr->info_size = d->info_size;
+	if (attr->info && copy_to_user(u64_to_user_ptr(attr->info), &d->info,
+				       min(info_room, d->info_size)))
+		return -EFAULT;
+	return 0;
+}
+
+/*
+ * Another process' call may hold the mutex for as long as it likes, if it has the
+ * kernel wait for memory: who only looks doesn't wait for that.
+ */
+static int collq_lock_to_look(struct collq_context *ctx, bool own)
+{
+	unsigned long end = jiffies + COLLQ_LOOK_WAIT;
+
+	if (own)
+		return mutex_lock_killable(&ctx->mutex);
+	while (!mutex_trylock(&ctx->mutex)) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (time_after(jiffies, end))
+			return -EBUSY;
+		schedule_timeout_killable(1);
+	}
+	return 0;
 }
 
 /* May sleep. */
 int collq_ioctl_describe(struct collq_ioctl *io)
 {
 	struct ib_collq_object_describe *attr = &io->arg.describe;
+	struct collq_description d = {
+		.attr = attr,
+		.room = attr->nr,
+		.entry_room = attr->entry_size,
+	};
 	struct collq_context *ctx;
+	struct collq_object *obj;
 	int err;
 
 	if (attr->entries && attr->nr &&
@@ -283,12 +344,19 @@ int collq_ioctl_describe(struct collq_ioctl *io)
 	ctx = collq_context_find(io->ctx, attr->context, false);
 	if (!ctx)
 		return -ENOENT;
+	err = collq_lock_to_look(ctx, ctx == io->ctx);
+	if (err)
+		goto out_put_context;
 
-	err = mutex_lock_killable(&ctx->mutex);
+	obj = collq_gather(&d, ctx);
+	mutex_unlock(&ctx->mutex);
+	err = PTR_ERR_OR_ZERO(obj);
 	if (!err) {
-		err = collq_describe_object(ctx, attr);
-		mutex_unlock(&ctx->mutex);
+		err = collq_tell(&d);
+		collq_object_put(obj);
 	}
+	kvfree(d.made);
+out_put_context:
 	collq_context_put(ctx);
 	return err;
 }

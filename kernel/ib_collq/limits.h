@@ -51,6 +51,9 @@
 /* Endpoints of a device that may linger at a time, unless max_lingering says else */
 #define COLLQ_MAX_LINGERING		4096
 
+/* How long a look into another context waits for a call that is busy there, in jiffies */
+#define COLLQ_LOOK_WAIT			HZ
+
 /*
  * Tasks that the engine carries out on a processor in a jiffy before a worker goes
  * on, and what any entry may carry out nevertheless

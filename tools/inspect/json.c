@@ -176,12 +176,13 @@ static json_t *json_context(const struct snapshot *snapshot, const struct contex
 
 	for (i = 0; i < context->nr_queues; i++)
 		queues = append(queues, json_queue(snapshot, &context->queues[i]));
-	object = json_pack("{s:s, s:o, s:o, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o}",
+	object = json_pack("{s:s, s:o, s:o, s:s, s:s, s:b, s:o, s:s, s:o, s:o, s:o, s:o}",
 			   "device", context->device->name,
 			   "context", number(context->info.id),
 			   "pid", number_unless(context->info.pid, 0),
 			   "command", context->comm,
 			   "process", context->process,
+			   "busy", context->busy,
 			   "uid", number(context->info.uid),
 			   "user", context->user,
 			   "age", seconds(snapshot, context->info.created),

@@ -280,7 +280,8 @@ static void name_context(struct context *context)
 	make_printable(context->user);
 }
 
-static void free_context(struct context *context)
+/* Part of them would say less than nothing. */
+static void forget_objects(struct context *context)
 {
 	uint32_t i;
 
@@ -293,6 +294,22 @@ static void free_context(struct context *context)
 	free(context->queues);
 	free(context->rings);
 	free(context->regions);
+	context->endpoints = NULL;
+	context->counters = NULL;
+	context->queues = NULL;
+	context->rings = NULL;
+	context->regions = NULL;
+	context->nr_endpoints = 0;
+	context->nr_counters = 0;
+	context->nr_queues = 0;
+	context->nr_rings = 0;
+	context->nr_regions = 0;
+	context->pinned = 0;
+}
+
+static void free_context(struct context *context)
+{
+	forget_objects(context);
 	free(context);
 }
 
@@ -308,7 +325,10 @@ static int add_context(struct snapshot *snapshot, const struct device *device,
 	context->device = device;
 	context->info = *info;
 	err = read_objects(context);
-	if (err) {
+	if (err == -EBUSY) {
+		forget_objects(context);
+		context->busy = true;
+	} else if (err) {
 		free_context(context);
 		return err;
 	}

@@ -72,8 +72,8 @@ struct queue {
 };
 
 /*
- * @comm and @user: fit to be printed; @process: as process_state(); @pinned: bytes of
- * all regions
+ * @comm and @user: fit to be printed; @process: as process_state(); @busy: a call of its
+ * process keeps others from seeing its objects; @pinned: bytes of all regions
  */
 struct context {
 	const struct device *device;
@@ -81,6 +81,7 @@ struct context {
 	char comm[16];
 	char user[64];
 	const char *process;
+	bool busy;
 	uint64_t pinned;
 	uint32_t nr_endpoints, nr_counters, nr_queues, nr_rings, nr_regions;
 	struct endpoint *endpoints;

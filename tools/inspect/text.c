@@ -199,6 +199,8 @@ static void print_context(const struct snapshot *snapshot, const struct context 
 	if (context->nr_regions)
 		printf(", %u region%s with %" PRIu64 " KiB pinned", context->nr_regions,
 		       context->nr_regions > 1 ? "s" : "", context->pinned / 1024);
+	if (context->busy)
+		printf(", busy with a call that keeps its queues from sight");
 	putchar('\n');
 	for (i = 0; i < context->nr_queues; i++)
 		print_queue(snapshot, &context->queues[i]);
