@@ -116,7 +116,7 @@ struct collq_send {
  *	their last messages delivered. CLOSE, which speaks for them too, waits
  * @close_wanted: CLOSE is to be sent when @messages_closing drops to zero
  * @holds_close: this message endpoint is counted there
- * @resetting: somebody waits for the last send to arrive
+ * @sends_awaited: somebody waits for the last send to arrive
  * @qp_failed: the driver or a completion said so; not under @lock
  * @event_work: tells counters and queues of a failure or of CLOSE
  * @lingering: it's in the device's list, and not cut short
@@ -183,7 +183,7 @@ struct collq_endpoint {
 	u32 messages_closing;
 	bool close_wanted;
 	bool holds_close;
-	bool resetting;
+	bool sends_awaited;
 	bool qp_failed;
 	struct work_struct event_work;
 	bool lingering;

@@ -230,7 +230,7 @@ static void collq_endpoint_let_send(struct collq_endpoint *ep)
 	if (atomic_inc_return(&collq_nr_abort_waits) > COLLQ_MAX_ABORT_WAITS)
 		goto out;
 	spin_lock_bh(&ep->lock);
-	ep->resetting = true;
+	ep->sends_awaited = true;
 	spin_unlock_bh(&ep->lock);
 	wait_var_event_timeout(&ep->retired, collq_endpoint_all_sent(ep),
 			       COLLQ_ABORT_TIME);

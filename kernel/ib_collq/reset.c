@@ -89,7 +89,7 @@ static int collq_reset_close(struct collq_endpoint *ep)
 	collq_endpoint_set_state(ep, IB_COLLQ_ENDPOINT_CLOSED, -ENOTCONN);
 	/* What had no room by now is dropped. */
 	collq_control_flush_aborts(ep);
-	ep->resetting = connected && collq_control_send_close(ep);
+	ep->sends_awaited = connected && collq_control_send_close(ep);
 out_unlock:
 	spin_unlock_bh(&ep->lock);
 	return err;
@@ -109,7 +109,7 @@ static bool collq_reset_all_sent(struct collq_endpoint *ep)
 static void collq_reset_state(struct collq_endpoint *ep)
 {
 	spin_lock_bh(&ep->lock);
-	ep->resetting = false;
+	ep->sends_awaited = false;
 	ep->posted = 0;
 	ep->retired = 0;
 	ep->last_signaled = 0;
@@ -145,7 +145,7 @@ static int collq_reset_held(struct collq_endpoint *ep)
 		goto err_destroy_qp;
 	collq_local_leave(ep);
 
-	if (ep->resetting)
+	if (ep->sends_awaited)
 		wait_var_event_timeout(&ep->retired, collq_reset_all_sent(ep),
 				       COLLQ_RESET_CLOSE);
 	collq_endpoint_kill(ep);

@@ -485,7 +485,7 @@ static void collq_endpoint_retire(struct collq_endpoint *ep,
 	if (unlikely(ep->state == IB_COLLQ_ENDPOINT_CLOSED) &&
 	    !collq_endpoint_in_flight(ep) && !ep->close_wanted)
 		collq_linger_sent(ep);
-	if (unlikely(ep->resetting))
+	if (unlikely(ep->sends_awaited))
 		wake_up_var(&ep->retired);
 }
 
@@ -500,7 +500,7 @@ void collq_endpoint_send_done(struct ib_cq *cq, struct ib_wc *wc)
 		collq_endpoint_release_sends(ep, send->number + 1);
 		collq_endpoint_fail_locked(ep, collq_endpoint_map_status(wc->status));
 		WRITE_ONCE(ep->qp_failed, true);
-		if (ep->resetting)
+		if (ep->sends_awaited)
 			wake_up_var(&ep->retired);
 		spin_unlock(&ep->lock);
 		return;
