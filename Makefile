@@ -81,8 +81,8 @@ check-long:
 	+@$(MAKE) --no-print-directory all selftests
 	@status=0; \
 	COLLQ_TEST_LONG=1 COLLQ_KILL_ROUNDS=200 COLLQ_SHRINK_ROUNDS=200 COLLQ_UNPLUG_ROUNDS=100 \
-	COLLQ_LEAK_PAIRS=10000 COLLQ_TEST_LIMIT=3000 \
-	selftests/run --only '^((hosts|pyverbs|alltoall_scale)_test|(kill|shrink|unplug|leak)_(local_|uverbs_)?test)' \
+	COLLQ_LEAK_PAIRS=10000 COLLQ_EVERY_WAY=130 COLLQ_TEST_LIMIT=3000 \
+	selftests/run --only '^((hosts|pyverbs|alltoall_scale|alltoall_graph)_test|(kill|shrink|unplug|leak)_(local_|uverbs_)?test)' \
 		--logs "$$(mktemp -d /tmp/collq-logs.XXXXXX)" || status=1; \
 	for kernel in debug kcsan coverage; do \
 		echo "The $$kernel kernel:"; \

@@ -261,13 +261,6 @@ static int build(struct reduction *red, const struct collq_allreduce *what)
 	return err ? err : load(red);
 }
 
-static bool is_clean(const struct executor_report *report)
-{
-	return !report->early && !report->stuck && !report->leftover && !report->overrun &&
-	       !report->not_ready && !report->misfits && !report->trespasses &&
-	       !report->wrong;
-}
-
 static struct collq_allreduce allreduce(uint32_t nr_ranks, uint32_t op, uint32_t type)
 {
 	return (struct collq_allreduce){
@@ -301,9 +294,9 @@ static void check_one(struct __test_metadata *_metadata, FIXTURE_DATA(allreduce)
 	ASSERT_EQ(0, build(&self->red, what));
 	executor_run_early(self->red.executor, RUNS, self->seed % what->nr_ranks,
 			   &self->report);
-	if (is_clean(&self->report))
+	if (executor_is_clean(&self->report))
 		executor_run_random(self->red.executor, RUNS, ++self->seed, &self->report);
-	ASSERT_TRUE(is_clean(&self->report))
+	ASSERT_TRUE(executor_is_clean(&self->report))
 		TH_LOG("%u ranks, %u numbers, operation %u, type %u, flags %u, seed %llu",
 		       what->nr_ranks, (uint32_t)what->count, what->op, what->type, what->flags,
 		       (unsigned long long)self->seed);
@@ -400,7 +393,7 @@ TEST_F(allreduce, notices_missing_tasks)
 					executor_run_random(self->red.executor, RUNS, i,
 							    &self->report);
 					self->report.leftover = 0;
-					if (!is_clean(&self->report))
+					if (!executor_is_clean(&self->report))
 						break;
 				}
 				EXPECT_LT(i, 500)

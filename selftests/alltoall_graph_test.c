@@ -17,7 +17,7 @@
 #define MAX_SIZE	130
 #define RUNS		4
 
-/* Up to here all radices, limits and packings are combined... */
+/* Up to here, or COLLQ_EVERY_WAY, all radices, limits and packings are combined... */
 #define MAX_SMALL	9
 
 /* ...and up to here there are all packings. */
@@ -29,21 +29,14 @@ static const uint32_t limits[] = { 1, 2, 4, 30, 32 };
 #define NR_RADICES	4
 #define NR_LIMITS	5
 
-static bool is_clean(const struct executor_report *report)
-{
-	return !report->early && !report->stuck && !report->leftover && !report->overrun &&
-	       !report->not_ready && !report->misfits && !report->trespasses &&
-	       !report->wrong;
-}
-
 /* Run as early as can be, with some rank last, and at random. False if it went wrong. */
 static bool run_all(struct exchange *exchange, uint32_t seeds, uint64_t *seed,
 		    struct executor_report *report)
 {
 	executor_run_early(exchange->executor, RUNS, *seed % exchange->what.nr_ranks, report);
-	while (seeds-- && is_clean(report))
+	while (seeds-- && executor_is_clean(report))
 		executor_run_random(exchange->executor, RUNS, ++*seed, report);
-	return is_clean(report);
+	return executor_is_clean(report);
 }
 
 static struct collq_alltoall alltoall(uint32_t nr_ranks, uint32_t layout, uint32_t packing)
@@ -143,12 +136,14 @@ TEST_F_TIMEOUT(layout, every_size, 300)
 }
 
 /* All combinations; blocks of no length among them. */
-TEST_F_TIMEOUT(layout, every_way, 300)
+TEST_F_TIMEOUT(layout, every_way, 3000)
 {
+	const char *env = getenv("COLLQ_EVERY_WAY");
+	const uint32_t max_size = env ? strtoul(env, NULL, 10) : MAX_SMALL;
 	uint32_t packing, radix, limit, nr = 0;
 	struct collq_alltoall what;
 
-	for (nr = 0; nr < MAX_SMALL * 3 * NR_RADICES * NR_LIMITS * 2; nr++) {
+	for (nr = 0; nr < max_size * 3 * NR_RADICES * NR_LIMITS * 2; nr++) {
 		uint32_t rest = nr;
 
 		packing = COLLQ_PACKING_CPU + rest % 3;
@@ -424,7 +419,7 @@ static bool does_harm(struct exchange *exchange, uint32_t seeds, uint64_t *seed,
 	while (seeds-- && clean) {
 		executor_run_random(exchange->executor, RUNS, ++*seed, report);
 		report->leftover = 0;
-		clean = is_clean(report);
+		clean = executor_is_clean(report);
 	}
 	return !clean;
 }

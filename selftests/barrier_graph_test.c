@@ -113,7 +113,7 @@ static bool is_clean(const struct executor_report *report, uint64_t sent)
 	for (i = 0; i < RUNS; i++)
 		if (report->sent[i] != sent)
 			return false;
-	return !report->early && !report->stuck && !report->leftover && !report->overrun;
+	return executor_is_clean(report);
 }
 
 static const char *describe(const struct executor_report *report)

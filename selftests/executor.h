@@ -18,6 +18,7 @@
 #ifndef EXECUTOR_H
 #define EXECUTOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -59,6 +60,9 @@ struct executor_report {
 	uint64_t sges[EXECUTOR_MAX_RUNS];
 	uint64_t copied[EXECUTOR_MAX_RUNS];
 };
+
+/* Nothing went wrong. */
+bool executor_is_clean(const struct executor_report *report);
 
 /**
  * struct executor_data - memory of each rank, and what is in it

@@ -368,3 +368,10 @@ void executor_run_random(struct executor *ex, uint32_t runs, uint64_t seed,
 	}
 	conclude(ex);
 }
+
+bool executor_is_clean(const struct executor_report *report)
+{
+	return !report->early && !report->stuck && !report->leftover && !report->overrun &&
+	       !report->not_ready && !report->misfits && !report->trespasses &&
+	       !report->wrong;
+}
