@@ -327,28 +327,110 @@ static void call_without_end(int ready)
 	pause();
 }
 
-/* The device can't go while a call waits for its memory; the process can be killed. */
-TEST_F(remove, device_and_a_call_without_end)
+/* Starts a process that does something and says when it's ready: it, or -1. */
+static pid_t start(void (*child)(int ready))
 {
-	int ready[2], failed = -1, status;
-	pthread_t remover;
+	int ready[2];
+	bool began;
 	char byte;
 	pid_t pid;
 
-	raw_pair_close(&self->a, &self->b);
-	ASSERT_EQ(0, pipe(ready));
+	if (pipe(ready))
+		return -1;
 	pid = fork();
 	if (!pid)
-		call_without_end(ready[1]);
+		child(ready[1]);
 	close(ready[1]);
-	ASSERT_EQ(1, read(ready[0], &byte, 1));
+	began = read(ready[0], &byte, 1) == 1;
+	close(ready[0]);
+	return began ? pid : -1;
+}
+
+/*
+ * The device can't go while a call waits for its memory; others hear that it's to go,
+ * also those that come behind in the device's list. The process can be killed.
+ */
+TEST_F(remove, device_and_a_call_without_end)
+{
+	struct ib_collq_completion completion;
+	struct ib_collq_task task;
+	int failed = -1, status;
+	pthread_t remover;
+	pid_t pid;
+
+	raw_pair_close(&self->a, &self->b);
+	pid = start(call_without_end);
+	ASSERT_LT(0, pid);
+	ASSERT_EQ(0, raw_pair_open(&self->a, &self->b));
+	task = raw_wait_for(self->a.counter, 1);
+	ASSERT_EQ(0, raw_submit(self->a.fd, self->a.queue,
+				raw_graph_create(self->a.fd, &task, 1), 0, 0, NULL));
 	ASSERT_EQ(0, pthread_create(&remover, NULL, remover_run, &failed));
-	EXPECT_FALSE(RAW_WITHIN(300, __atomic_load_n(&failed, __ATOMIC_ACQUIRE) != -1));
+	EXPECT_TRUE(RAW_EVENTUALLY(raw_ring_take(&self->a.ring, &completion)));
+	EXPECT_EQ(-ENODEV, completion.status);
+	EXPECT_EQ(-1, __atomic_load_n(&failed, __ATOMIC_ACQUIRE));
 	kill(pid, SIGKILL);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	pthread_join(remover, NULL);
 	EXPECT_EQ(0, failed);
-	close(ready[0]);
+}
+
+#define NR_BUSY		32
+#define BUSY_LENGTH	(64UL << 20)
+
+static bool busy;
+
+/* Most of the time the kernel is telling of what happens to these pages. */
+static void *busy_run(void *memory)
+{
+	/* Until all are there: making them takes the address space for itself. */
+	while (!__atomic_load_n(&busy, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	for (;;)
+		madvise(memory, BUSY_LENGTH, MADV_FREE);
+	return NULL;
+}
+
+/* A region in an address space where at least one thing or another always happens. */
+static void busy_memory(int ready)
+{
+	char *memory = raw_map(BUSY_LENGTH);
+	pthread_t thread;
+	int fd = raw_open();
+	int i;
+
+	/* The rest of the machine is to go on. */
+	if (nice(19) != 19)
+		_exit(1);
+	madvise(memory, BUSY_LENGTH, MADV_NOHUGEPAGE);
+	memset(memory, 1, BUSY_LENGTH);
+	if (raw_region_create(fd, memory, RAW_PAGE, IB_COLLQ_ACCESS_WRITE) < 0)
+		_exit(1);
+	for (i = 0; i < NR_BUSY; i++)
+		if (pthread_create(&thread, NULL, busy_run, memory))
+			_exit(1);
+	__atomic_store_n(&busy, true, __ATOMIC_RELEASE);
+	usleep(100000);
+	if (write(ready, "", 1) != 1)
+		_exit(1);
+	pause();
+}
+
+/* What a process does to its memory doesn't keep the device. */
+TEST_F(remove, device_and_busy_memory)
+{
+	pid_t pid = start(busy_memory);
+	int failed = -1, status;
+	pthread_t remover;
+
+	ASSERT_LT(0, pid);
+	raw_pair_close(&self->a, &self->b);
+	ASSERT_EQ(0, pthread_create(&remover, NULL, remover_run, &failed));
+	EXPECT_TRUE(RAW_EVENTUALLY(__atomic_load_n(&failed, __ATOMIC_ACQUIRE) != -1));
+	kill(pid, SIGKILL);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	pthread_join(remover, NULL);
+	EXPECT_EQ(0, failed);
 }
 
 /* With a zone that is written to while the device goes. */

@@ -25,6 +25,7 @@
 #include "kselftest_harness.h"
 
 #include "collq_util.h"
+#include "hole.h"
 #include "pass_fd.h"
 #include "usage.h"
 #include "verbs.h"
@@ -299,6 +300,63 @@ TEST_F(uverbs, ring_is_closed_under_its_queue)
 	ASSERT_EQ(0, raise_counter(&self->w));
 	EXPECT_EQ(1, self->w.map->tail);
 	EXPECT_EQ(0, destroy(&self->w, self->w.queue));
+}
+
+/* A call with memory that doesn't come. */
+struct stuck {
+	struct world *w;
+	struct hole hole;
+	int result;
+};
+
+static void *stuck_run(void *arg)
+{
+	struct stuck *stuck = arg;
+	struct ib_collq_graph_create graph = {
+		.size = sizeof(graph), .nr_tasks = 1, .task_size = sizeof(struct ib_collq_task),
+		.tasks = (unsigned long)stuck->hole.page,
+	};
+
+	stuck->result = command(stuck->w, IB_COLLQ_GRAPH_CREATE, &graph);
+	return NULL;
+}
+
+/* A process that has a descriptor until it's told to go */
+static pid_t keep_until_eof(int pipe[2])
+{
+	pid_t pid = fork();
+	char byte;
+
+	if (!pid) {
+		close(pipe[1]);
+		_exit(read(pipe[0], &byte, 1));
+	}
+	close(pipe[0]);
+	return pid;
+}
+
+/* Another process, which has a ring last, isn't held up by what the owner does. */
+TEST_F(uverbs, ring_is_closed_by_another)
+{
+	struct stuck stuck = { .w = &self->w };
+	int status = -1, go[2];
+	pthread_t thread;
+	pid_t pid;
+
+	ASSERT_EQ(0, pipe(go));
+	pid = keep_until_eof(go);
+	ASSERT_LT(0, pid);
+	drop_ring(&self->w);
+	ASSERT_TRUE(hole_open(&stuck.hole));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, stuck_run, &stuck));
+	ASSERT_TRUE(hole_is_felt(&stuck.hole));
+	close(go[1]);
+	EXPECT_TRUE(RAW_EVENTUALLY(waitpid(pid, &status, WNOHANG) == pid));
+	EXPECT_EQ(0, status);
+	ASSERT_TRUE(hole_fill(&stuck.hole));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(-EINVAL, stuck.result);
+	hole_close(&stuck.hole);
 }
 
 TEST_F(uverbs, contexts_are_apart)

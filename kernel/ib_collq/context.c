@@ -23,6 +23,7 @@
 #include "device.h"
 #include "object.h"
 #include "queue.h"
+#include "region.h"
 #include "ring.h"
 #include "verbs.h"
 
@@ -73,6 +74,7 @@ static struct collq_context *collq_context_create(struct collq_device *cd)
 	INIT_LIST_HEAD(&ctx->rings);
 	collq_probe_init(&ctx->probe);
 	init_waitqueue_head(&ctx->poll_wait);
+	collq_leftovers_init(&ctx->leftovers);
 	INIT_WORK(&ctx->free_work, collq_context_free);
 	ctx->id = ++cd->last_context;
 	ctx->pid = get_pid(task_tgid(current));
@@ -158,14 +160,12 @@ static void collq_context_each_queue(struct collq_context *ctx,
 				     void (*visit)(struct collq_queue *queue))
 {
 	struct collq_object *obj;
-	unsigned long id;
+	u32 id = 0;
 
-	lockdep_assert_held(&ctx->mutex);
-
-	xa_for_each(&ctx->objects, id, obj) {
-		if (obj->ops->type != IB_COLLQ_OBJECT_QUEUE)
-			continue;
+	while ((obj = collq_object_next_queue(ctx, id))) {
+		id = obj->id + 1;
 		visit(collq_queue_of(obj));
+		collq_object_put(obj);
 		cond_resched();
 	}
 }
@@ -175,12 +175,14 @@ static void collq_context_lose_queue(struct collq_queue *queue)
 	collq_queue_fail(queue, -ENODEV, NULL);
 }
 
-/* The device goes. Ends whatever runs or waits, so that no ioctl sleeps on. */
+/*
+ * The device goes. Ends whatever runs or waits, so that no ioctl sleeps on. Without the
+ * mutex, which an ioctl of another process may have: a queue that isn't found yet takes
+ * no submission any more.
+ */
 void collq_context_lose_device(struct collq_context *ctx)
 {
-	mutex_lock(&ctx->mutex);
 	collq_context_each_queue(ctx, collq_context_lose_queue);
-	mutex_unlock(&ctx->mutex);
 	collq_ring_wake_all(ctx);
 }
 

@@ -3,6 +3,7 @@
 #define COLLQ_CONTEXT_H
 
 #include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/sched.h>
@@ -16,6 +17,16 @@
 struct collq_device;
 struct collq_verbs;
 struct mm_struct;
+
+/**
+ * struct collq_leftovers - regions that are gone, but for their memory
+ * @regions: those, referenced
+ * @work: lets go of it
+ */
+struct collq_leftovers {
+	struct llist_head regions;
+	struct work_struct work;
+};
 
 /**
  * struct collq_context - one open of the device, and all objects made through it
@@ -49,6 +60,7 @@ struct mm_struct;
  * @rings: rings of the context
  * @probe: finds out about peers that are waited for
  * @poll_wait: woken when a ring gets an entry or the device goes
+ * @leftovers: regions whose memory nobody of the process could let go of
  * @free_work: frees the context when the last reference goes in softirq
  */
 struct collq_context {
@@ -76,6 +88,7 @@ struct collq_context {
 	struct list_head rings;
 	struct collq_probe probe;
 	wait_queue_head_t poll_wait;
+	struct collq_leftovers leftovers;
 	struct work_struct free_work;
 };
 

@@ -89,6 +89,8 @@ extern struct workqueue_struct *collq_wq;
  * failures hold up what runs for another, and collq_wq may wait for it.
  */
 extern struct workqueue_struct *collq_run_wq;
+/* For what a process can hold up as long as it likes: nobody else may wait for it. */
+extern struct workqueue_struct *collq_memory_wq;
 
 struct collq_device *collq_device_of(struct ib_device *ibdev);
 int collq_device_add(struct ib_device *ibdev, struct collq_device **out);

@@ -22,6 +22,7 @@
 u8 collq_instance[16];
 struct workqueue_struct *collq_wq;
 struct workqueue_struct *collq_run_wq;
+struct workqueue_struct *collq_memory_wq;
 
 static const char *collq_unsuitable(struct ib_device *ibdev)
 {
@@ -110,9 +111,13 @@ static int __init collq_init(void)
 	collq_run_wq = alloc_workqueue("ib_collq_run", WQ_UNBOUND, 0);
 	if (!collq_run_wq)
 		goto err_destroy_wq;
+	collq_memory_wq = alloc_workqueue("ib_collq_memory", WQ_UNBOUND,
+					  WQ_MAX_ACTIVE);
+	if (!collq_memory_wq)
+		goto err_destroy_run_wq;
 	err = collq_cdev_init();
 	if (err)
-		goto err_destroy_run_wq;
+		goto err_destroy_memory_wq;
 	err = ib_register_client(&collq_client);
 	if (err)
 		goto err_cdev_exit;
@@ -120,6 +125,8 @@ static int __init collq_init(void)
 
 err_cdev_exit:
 	collq_cdev_exit();
+err_destroy_memory_wq:
+	destroy_workqueue(collq_memory_wq);
 err_destroy_run_wq:
 	destroy_workqueue(collq_run_wq);
 err_destroy_wq:
@@ -130,10 +137,11 @@ err_destroy_wq:
 static void __exit collq_exit(void)
 {
 	ib_unregister_client(&collq_client);
-	/* The last references to contexts and devices, which the first may put. */
+	/* Waits for the last references, which work of each kind may put. */
+	collq_cdev_exit();
+	destroy_workqueue(collq_memory_wq);
 	destroy_workqueue(collq_run_wq);
 	destroy_workqueue(collq_wq);
-	collq_cdev_exit();
 }
 
 module_init(collq_init);

@@ -10,6 +10,11 @@
  * out of service after queues and endpoints, and the memory is given back when the
  * last message is over, which may be a lingering endpoint's: by a worker then.
  *
+ * Letting go of the memory can take as long as the process likes, since it waits for
+ * what the process does to its address space, and for pages that a file system of its
+ * own may keep locked. So first the device is done with; and what is left is done by
+ * the process itself, or by a worker of its context.
+ *
  * The process may unmap the memory, or map something else in its place, while the
  * region lives. The pages stay, so no harm comes of it, but they aren't the
  * process' memory any more, and using them would be a silent mistake. So the
@@ -127,11 +132,46 @@ static bool collq_region_is_stale(const struct collq_region *region)
 	return READ_ONCE(region->stale);
 }
 
+/* The process' memory is all its own again. Sleeps. */
+static void collq_region_let_go(struct collq_region *region)
+{
+	mmu_interval_notifier_remove(&region->notifier);
+	collq_unpin(&region->pin, READ_ONCE(region->written));
+}
+
+static void collq_leftovers_work(struct work_struct *work)
+{
+	struct collq_leftovers *leftovers =
+		container_of(work, struct collq_leftovers, work);
+	struct llist_node *regions = llist_del_all(&leftovers->regions);
+	struct collq_region *region, *next;
+
+	/* The last one may be all that keeps the context. */
+	llist_for_each_entry_safe(region, next, regions, leftover) {
+		collq_region_let_go(region);
+		collq_object_put(&region->obj);
+	}
+}
+
+void collq_leftovers_init(struct collq_leftovers *leftovers)
+{
+	init_llist_head(&leftovers->regions);
+	INIT_WORK(&leftovers->work, collq_leftovers_work);
+}
+
+/* Whether only the caller waits if it waits for what goes on in an address space. */
+static bool collq_owns(const struct mm_struct *mm)
+{
+	return current->mm == mm || !atomic_read(&mm->mm_users);
+}
+
 /* Nothing uses the memory any more. Sleeps. */
 static void collq_region_release(struct collq_region *region)
 {
+	struct collq_context *ctx = region->obj.ctx;
+
 	if (region->mr) {
-		collq_return_mr(region->obj.ctx, region->mr_uobject);
+		collq_return_mr(ctx, region->mr_uobject);
 		collq_verbs_put(region->map.verbs);
 		return;
 	}
@@ -139,9 +179,14 @@ static void collq_region_release(struct collq_region *region)
 		collq_region_list_release(region);
 		return;
 	}
-	mmu_interval_notifier_remove(&region->notifier);
 	collq_unmap(&region->map);
-	collq_unpin(&region->pin, READ_ONCE(region->written));
+	if (collq_owns(ctx->mm)) {
+		collq_region_let_go(region);
+		return;
+	}
+	collq_object_get(&region->obj);
+	if (llist_add(&region->leftover, &ctx->leftovers.regions))
+		queue_work(collq_memory_wq, &ctx->leftovers.work);
 }
 
 static void collq_region_release_work(struct work_struct *work)

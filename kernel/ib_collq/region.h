@@ -33,6 +33,7 @@
  *	list. At zero
  *	nobody can begin to use it, and the memory is given back
  * @release_work: does that, where nobody who may sleep can
+ * @leftover: in the context's list of what its memory is still to be let go of
  * @notifier: learns when the memory is taken out of the address space
  * @written: something may have been written to it
  * @lock: protects the following; process context only
@@ -52,6 +53,7 @@ struct collq_region {
 	struct collq_mapping map;
 	refcount_t uses;
 	struct work_struct release_work;
+	struct llist_node leftover;
 	struct mmu_interval_notifier notifier;
 	bool written;
 
@@ -65,6 +67,9 @@ static inline struct collq_region *collq_region_of(struct collq_object *obj)
 	return container_of(obj, struct collq_region, obj);
 }
 
+struct collq_leftovers;
+
+void collq_leftovers_init(struct collq_leftovers *leftovers);
 struct collq_region *collq_region_create(struct collq_context *ctx,
 					 struct ib_collq_region_create *attr,
 					 struct ib_uobject *mr,

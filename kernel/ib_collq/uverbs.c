@@ -207,7 +207,22 @@ static int UVERBS_HANDLER(IB_COLLQ_METHOD_RING_CREATE)(struct uverbs_attr_bundle
 	return 0;
 }
 
-/* What can't be destroyed yet goes with the context. */
+/*
+ * Who closes it last may be another process, which doesn't wait for a call of the
+ * owner's. What can't be destroyed now goes with the context.
+ */
+static void collq_uverbs_close_ring(struct collq_ring *ring)
+{
+	struct collq_context *ctx = ring->obj.ctx;
+
+	if (current->mm == ctx->mm)
+		mutex_lock(&ctx->mutex);
+	else if (!mutex_trylock(&ctx->mutex))
+		return;
+	collq_object_destroy(&ring->obj);
+	mutex_unlock(&ctx->mutex);
+}
+
 static void collq_uverbs_free_ring(struct ib_uobject *uobject,
 				   enum rdma_remove_reason why)
 {
@@ -223,8 +238,9 @@ static void collq_uverbs_free_ring(struct ib_uobject *uobject,
 	wake_up_all(&uring->wait);
 	/* A file that is closed is no reason to shut the context down. */
 	if (why == RDMA_REMOVE_CLOSE)
-		why = RDMA_REMOVE_DESTROY;
-	collq_uverbs_take_away(&ring->obj, why);
+		collq_uverbs_close_ring(ring);
+	else
+		collq_uverbs_take_away(&ring->obj, why);
 	collq_object_put(&ring->obj);
 }
 

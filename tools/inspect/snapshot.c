@@ -20,6 +20,9 @@
 #include "process.h"
 #include "snapshot.h"
 
+/* How long reading one context may take, in ns */
+#define READ_LIMIT	10000000000ULL
+
 /* Of any object */
 union info {
 	struct ib_collq_endpoint_info endpoint;
@@ -233,12 +236,16 @@ static int read_tasks(struct queue *queue)
 
 static int read_objects(struct context *context)
 {
+	const uint64_t begun = time_now();
 	struct ib_collq_object_describe attr = {};
 	union info info;
 	uint32_t i;
 	int err = 0;
 
 	while (!err) {
+		/* Busy now and again, so that each object takes its time */
+		if (time_now() - begun > READ_LIMIT)
+			return -EBUSY;
 		attr = (struct ib_collq_object_describe) {
 			.flags = IB_COLLQ_DESCRIBE_NEXT,
 			.id = attr.id + 1,
@@ -388,14 +395,19 @@ void snapshot_check(struct snapshot *snapshot)
 	struct queue *queue;
 	unsigned int i;
 	union info info;
+	int err;
 
 	for (i = 0; i < snapshot->nr; i++) {
 		context = snapshot->contexts[i];
+		err = 0;
 		for (queue = context->queues; queue < context->queues + context->nr_queues;
 		     queue++) {
 			struct ib_collq_object_describe attr = { .id = queue->info.id };
 
-			queue->moved = describe(context, &attr, &info) ||
+			/* Who has become busy isn't asked again. */
+			if (err != -EBUSY)
+				err = describe(context, &attr, &info);
+			queue->moved = err ||
 				       attr.type != IB_COLLQ_OBJECT_QUEUE ||
 				       !same_position(&queue->info, &info.queue);
 		}
