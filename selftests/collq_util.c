@@ -288,6 +288,15 @@ int raw_queue_create(int fd, __u32 ring, __u32 depth,
 	return err ? err : (int)create.id;
 }
 
+int raw_queue_behind_gap(const struct raw_side *side)
+{
+	int gap = raw_counter_create(side->fd, IB_COLLQ_SOURCE_USER, 0);
+	int queue = raw_queue_create(side->fd, side->ring.id, RAW_DEPTH, NULL, 0);
+	int err = raw_destroy(side->fd, gap);
+
+	return err ? err : queue;
+}
+
 int raw_graph_create(int fd, const struct ib_collq_task *tasks, __u32 nr)
 {
 	struct ib_collq_graph_create create = {

@@ -149,6 +149,9 @@ struct raw_side {
 	struct ib_collq_endpoint_create attr;
 };
 
+/* A queue whose id comes behind one that's free: an id, or -errno */
+int raw_queue_behind_gap(const struct raw_side *side);
+
 int raw_side_open(struct raw_side *side);
 int raw_side_open_with(struct raw_side *side, const struct ib_collq_endpoint_create *attr);
 int raw_side_connect(struct raw_side *side, const __u8 *peer_address);

@@ -22,8 +22,11 @@
 #include "limits.h"
 #include "object.h"
 
-/* Tells queues from other objects, so that they are found without a search. */
-#define COLLQ_MARK_QUEUE	XA_MARK_0
+/*
+ * Tells queues from other objects, so that they are found without a search. The first
+ * mark is that of what is free.
+ */
+#define COLLQ_MARK_QUEUE	XA_MARK_1
 
 int collq_object_init(struct collq_context *ctx, struct collq_object *obj,
 		      const struct collq_object_ops *ops)
@@ -52,10 +55,12 @@ int collq_object_init(struct collq_context *ctx, struct collq_object *obj,
 void collq_object_finalize(struct collq_object *obj)
 {
 	lockdep_assert_held(&obj->ctx->mutex);
+	xa_lock(&obj->ctx->objects);
 	/* The id is reserved, so this doesn't allocate. */
-	xa_store(&obj->ctx->objects, obj->id, obj, GFP_KERNEL);
+	__xa_store(&obj->ctx->objects, obj->id, obj, GFP_KERNEL);
 	if (obj->ops->type == IB_COLLQ_OBJECT_QUEUE)
-		xa_set_mark(&obj->ctx->objects, obj->id, COLLQ_MARK_QUEUE);
+		__xa_set_mark(&obj->ctx->objects, obj->id, COLLQ_MARK_QUEUE);
+	xa_unlock(&obj->ctx->objects);
 }
 
 static void collq_object_erase(struct collq_object *obj)
