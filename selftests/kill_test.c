@@ -146,7 +146,7 @@ static void kill_in(struct __test_metadata *_metadata, const char *what, plan_fu
 		EXPECT_TRUE(usage_quiet());
 		EXPECT_EQ(0, usage_growth(&before, rounds * RANKS * 3, true));
 	}
-	EXPECT_TRUE(usage_uncharged());
+	EXPECT_TRUE(RAW_EVENTUALLY(usage_uncharged()));
 }
 
 TEST_F_TIMEOUT(dead, in_a_barrier, LIMIT_S)

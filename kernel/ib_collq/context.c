@@ -177,8 +177,8 @@ static void collq_context_lose_queue(struct collq_queue *queue)
 
 /*
  * The device goes. Ends whatever runs or waits, so that no ioctl sleeps on. Without the
- * mutex, which an ioctl of another process may have: a queue that isn't found yet takes
- * no submission any more.
+ * mutex, which an ioctl of another process may have: who finds a queue that was not there
+ * yet sees that the device is dead before he sleeps.
  */
 void collq_context_lose_device(struct collq_context *ctx)
 {
@@ -232,6 +232,7 @@ void collq_context_shut(struct collq_context *ctx)
 	ctx->closed = true;
 	mutex_unlock(&ctx->mutex);
 	collq_context_detach(ctx);
+	collq_leftovers_finish(ctx);
 }
 
 /* The opposite of collq_context_open(). May sleep. */

@@ -532,6 +532,18 @@ static __always_inline int collq_ioctl_begin(struct collq_context *ctx, int *idx
 	return 0;
 }
 
+/* As it is, charges included, for who goes on elsewhere. */
+static noinline long collq_wait_gone(struct collq_context *ctx)
+{
+	struct collq_device *cd = ctx->device;
+
+	if (wait_event_killable(cd->verbs_gone, READ_ONCE(cd->gone)))
+		return -ERESTARTSYS;
+	collq_leftovers_finish(ctx);
+	flush_work(&ctx->leftovers.work);
+	return -ENODEV;
+}
+
 /* Who is told that the device has gone is told when nothing of his is on it. */
 static __always_inline long collq_ioctl_end(struct collq_context *ctx, int idx,
 					    long ret)
@@ -539,9 +551,10 @@ static __always_inline long collq_ioctl_end(struct collq_context *ctx, int idx,
 	struct collq_device *cd = ctx->device;
 
 	srcu_read_unlock(&cd->srcu, idx);
+	if (unlikely(!llist_empty(&ctx->leftovers.regions)))
+		collq_leftovers_finish(ctx);
 	if (unlikely(ret == -ENODEV) && READ_ONCE(cd->dead))
-		ret = wait_event_killable(cd->verbs_gone, READ_ONCE(cd->gone)) ?:
-		      -ENODEV;
+		ret = collq_wait_gone(ctx);
 	return ret;
 }
 

@@ -13,7 +13,8 @@
  * Letting go of the memory can take as long as the process likes, since it waits for
  * what the process does to its address space, and for pages that a file system of its
  * own may keep locked. So first the device is done with; and what is left is done by
- * the process itself, or by a worker of its context.
+ * the process itself once it holds nothing that others wait for, or by a worker of its
+ * context.
  *
  * The process may unmap the memory, or map something else in its place, while the
  * region lives. The pages stay, so no harm comes of it, but they aren't the
@@ -139,10 +140,8 @@ static void collq_region_let_go(struct collq_region *region)
 	collq_unpin(&region->pin, READ_ONCE(region->written));
 }
 
-static void collq_leftovers_work(struct work_struct *work)
+static void collq_leftovers_let_go(struct collq_leftovers *leftovers)
 {
-	struct collq_leftovers *leftovers =
-		container_of(work, struct collq_leftovers, work);
 	struct llist_node *regions = llist_del_all(&leftovers->regions);
 	struct collq_region *region, *next;
 
@@ -151,6 +150,11 @@ static void collq_leftovers_work(struct work_struct *work)
 		collq_region_let_go(region);
 		collq_object_put(&region->obj);
 	}
+}
+
+static void collq_leftovers_work(struct work_struct *work)
+{
+	collq_leftovers_let_go(container_of(work, struct collq_leftovers, work));
 }
 
 void collq_leftovers_init(struct collq_leftovers *leftovers)
@@ -165,7 +169,21 @@ static bool collq_owns(const struct mm_struct *mm)
 	return current->mm == mm || !atomic_read(&mm->mm_users);
 }
 
-/* Nothing uses the memory any more. Sleeps. */
+/**
+ * collq_leftovers_finish - let go of the memory of regions that are gone
+ * @ctx: the context, which the caller has a reference to
+ *
+ * At once if it's the caller's. Called without a lock. Sleeps.
+ */
+void collq_leftovers_finish(struct collq_context *ctx)
+{
+	if (collq_owns(ctx->mm))
+		collq_leftovers_let_go(&ctx->leftovers);
+	else if (!llist_empty(&ctx->leftovers.regions))
+		queue_work(collq_memory_wq, &ctx->leftovers.work);
+}
+
+/* Nothing uses the memory any more. The owner calls collq_leftovers_finish(). Sleeps. */
 static void collq_region_release(struct collq_region *region)
 {
 	struct collq_context *ctx = region->obj.ctx;
@@ -180,12 +198,9 @@ static void collq_region_release(struct collq_region *region)
 		return;
 	}
 	collq_unmap(&region->map);
-	if (collq_owns(ctx->mm)) {
-		collq_region_let_go(region);
-		return;
-	}
 	collq_object_get(&region->obj);
-	if (llist_add(&region->leftover, &ctx->leftovers.regions))
+	llist_add(&region->leftover, &ctx->leftovers.regions);
+	if (!collq_owns(ctx->mm))
 		queue_work(collq_memory_wq, &ctx->leftovers.work);
 }
 

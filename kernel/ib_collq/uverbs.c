@@ -29,6 +29,7 @@
 #include "endpoint.h"
 #include "ioctl.h"
 #include "object.h"
+#include "region.h"
 #include "ring.h"
 #include "uverbs.h"
 
@@ -133,6 +134,7 @@ static int collq_uverbs_take_away(struct collq_object *obj,
 	mutex_lock(&ctx->mutex);
 	err = collq_object_destroy(obj);
 	mutex_unlock(&ctx->mutex);
+	collq_leftovers_finish(ctx);
 	/* It went with the device, or by its id. */
 	if (err == -ENOENT)
 		err = 0;

@@ -33,7 +33,7 @@
 
 #define MAX_STRINGS	4096	/* of argv and envp each */
 #define START_LIMIT_S	30	/* from connecting to having said what to start */
-#define HEARD_LIMIT_MS	10000	/* from having said something to the client's having it */
+#define HEARD_TRIES	10000	/* of 1 ms: from having said something to the client's having it */
 
 struct strings {
 	char *at[MAX_STRINGS + 1];
@@ -106,7 +106,7 @@ static void wait_until_heard(void)
 {
 	int tries, left;
 
-	for (tries = 0; tries < HEARD_LIMIT_MS; tries++) {
+	for (tries = 0; tries < HEARD_TRIES; tries++) {
 		if (ioctl(job.conn, SIOCOUTQ, &left) || !left)
 			return;
 		usleep(1000);

@@ -39,8 +39,8 @@
  *	IB_COLLQ_CONTEXT_DESCRIBE has found, else -ENOENT
  *
  * All that it takes to make the object again, and its state. What doesn't fit
- * is cut off. -EBUSY if a call of another context's process has gone on for a second
- * that keeps its objects from sight.
+ * is cut off. -EBUSY if calls of another context's process keep its objects from sight
+ * for a second.
  */
 struct ib_collq_object_describe {
 	__u32 size;
