@@ -218,6 +218,7 @@ void collq_context_detach(struct collq_context *ctx)
 		ctx->verbs = NULL;
 	}
 	mutex_unlock(&ctx->mutex);
+	collq_leftovers_finish(ctx);
 }
 
 /* The process lets go of it, or is gone. May be called again. May sleep. */
@@ -232,7 +233,6 @@ void collq_context_shut(struct collq_context *ctx)
 	ctx->closed = true;
 	mutex_unlock(&ctx->mutex);
 	collq_context_detach(ctx);
-	collq_leftovers_finish(ctx);
 }
 
 /* The opposite of collq_context_open(). May sleep. */

@@ -173,7 +173,8 @@ static bool collq_owns(const struct mm_struct *mm)
  * collq_leftovers_finish - let go of the memory of regions that are gone
  * @ctx: the context, which the caller has a reference to
  *
- * At once if it's the caller's. Called without a lock. Sleeps.
+ * At once if that is the caller's, or the process is gone; else a worker does it. Called
+ * without a lock. Sleeps.
  */
 void collq_leftovers_finish(struct collq_context *ctx)
 {
@@ -183,7 +184,10 @@ void collq_leftovers_finish(struct collq_context *ctx)
 		queue_work(collq_memory_wq, &ctx->leftovers.work);
 }
 
-/* Nothing uses the memory any more. The owner calls collq_leftovers_finish(). Sleeps. */
+/*
+ * Nothing uses the memory any more. Whoever this happens under calls
+ * collq_leftovers_finish() when he holds nothing any more. Sleeps.
+ */
 static void collq_region_release(struct collq_region *region)
 {
 	struct collq_context *ctx = region->obj.ctx;
@@ -200,8 +204,6 @@ static void collq_region_release(struct collq_region *region)
 	collq_unmap(&region->map);
 	collq_object_get(&region->obj);
 	llist_add(&region->leftover, &ctx->leftovers.regions);
-	if (!collq_owns(ctx->mm))
-		queue_work(collq_memory_wq, &ctx->leftovers.work);
 }
 
 static void collq_region_release_work(struct work_struct *work)
@@ -210,6 +212,7 @@ static void collq_region_release_work(struct work_struct *work)
 		container_of(work, struct collq_region, release_work);
 
 	collq_region_release(region);
+	collq_leftovers_finish(region->obj.ctx);
 	collq_object_put(&region->obj);
 }
 
