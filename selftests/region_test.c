@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 
 #define WRITE		IB_COLLQ_ACCESS_WRITE
 #define ROOM		(16 * RAW_PAGE)
+#define LARGE		(4UL << 20)
 
 FIXTURE(region) {
 	struct copier copier;
@@ -501,6 +503,49 @@ TEST_F(region, busy)
 	EXPECT_EQ(-ECANCELED, status);
 	EXPECT_EQ(0, raw_destroy(copier->fd, id));
 	EXPECT_EQ(0, raw_status_kb("VmPin"));
+}
+
+struct raiser {
+	int fd, counter;
+	bool stop;
+};
+
+static void *raise_on(void *argument)
+{
+	struct raiser *raiser = argument;
+
+	while (!__atomic_load_n(&raiser->stop, __ATOMIC_RELAXED))
+		raw_counter_raise(raiser->fd, raiser->counter, 1);
+	return NULL;
+}
+
+/* Memory is free when the region has been destroyed, whatever other threads call. */
+TEST_F(region, destroyed_beside_calls)
+{
+	const int fd = self->copier.fd;
+	struct raiser raiser = {
+		.fd = fd, .counter = raw_counter_create(fd, IB_COLLQ_SOURCE_USER, 0),
+	};
+	char *large = raw_map(LARGE);
+	int round, region, still_pinned = 0;
+	pthread_t threads[4];
+	int i;
+
+	ASSERT_NE(NULL, large);
+	for (i = 0; i < 4; i++)
+		ASSERT_EQ(0, pthread_create(&threads[i], NULL, raise_on, &raiser));
+	for (round = 0; round < 300; round++) {
+		region = raw_region_create(fd, large, LARGE, WRITE);
+		if (region < 0 || raw_destroy(fd, region))
+			break;
+		still_pinned += raw_status_kb("VmPin") != 0;
+	}
+	__atomic_store_n(&raiser.stop, true, __ATOMIC_RELAXED);
+	for (i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	EXPECT_EQ(300, round);
+	EXPECT_EQ(0, still_pinned);
+	munmap(large, LARGE);
 }
 
 /* The owner exits while a graph waits; others go on, and its memory is free. */

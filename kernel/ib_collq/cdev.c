@@ -280,7 +280,7 @@ void collq_device_remove(struct collq_device *cd)
 
 	/* The port may still work: peers are told, but not waited for long. */
 	collq_linger_hurry(cd);
-	collq_visit_contexts(cd, collq_context_detach);
+	collq_visit_contexts(cd, collq_context_remove);
 	wait_event_timeout(cd->verbs_gone, !atomic_read(&cd->nr_verbs),
 			   COLLQ_HURRY);
 	collq_linger_stop(cd);

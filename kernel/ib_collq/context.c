@@ -33,6 +33,7 @@ static void collq_context_free(struct work_struct *work)
 		container_of(work, struct collq_context, free_work);
 
 	xa_destroy(&ctx->objects);
+	mutex_destroy(&ctx->leftovers.mutex);
 	mutex_destroy(&ctx->mutex);
 	put_pid(ctx->pid);
 	mmdrop(ctx->mm);
@@ -191,7 +192,7 @@ void collq_context_lose_device(struct collq_context *ctx)
  * what lingers. May sleep. Happens once: when the file is closed or when the
  * device is removed, whichever is first.
  */
-void collq_context_detach(struct collq_context *ctx)
+static void collq_context_detach(struct collq_context *ctx)
 {
 	/* Those that name others first. */
 	static const u32 order[] = {
@@ -218,7 +219,13 @@ void collq_context_detach(struct collq_context *ctx)
 		ctx->verbs = NULL;
 	}
 	mutex_unlock(&ctx->mutex);
-	collq_leftovers_finish(ctx);
+}
+
+/* The device goes, and waits for no process. May sleep. */
+void collq_context_remove(struct collq_context *ctx)
+{
+	collq_context_detach(ctx);
+	collq_leftovers_hand_over(ctx);
 }
 
 /* The process lets go of it, or is gone. May be called again. May sleep. */
@@ -233,6 +240,7 @@ void collq_context_shut(struct collq_context *ctx)
 	ctx->closed = true;
 	mutex_unlock(&ctx->mutex);
 	collq_context_detach(ctx);
+	collq_leftovers_finish(ctx);
 }
 
 /* The opposite of collq_context_open(). May sleep. */

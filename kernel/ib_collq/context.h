@@ -21,10 +21,12 @@ struct mm_struct;
 /**
  * struct collq_leftovers - regions that are gone, but for their memory
  * @regions: those, referenced
- * @work: lets go of it
+ * @mutex: of who lets go of it
+ * @work: does so, with a reference to the context
  */
 struct collq_leftovers {
 	struct llist_head regions;
+	struct mutex mutex;
 	struct work_struct work;
 };
 
@@ -96,7 +98,7 @@ struct collq_context *collq_context_open(struct collq_device *cd);
 struct collq_context *collq_context_find(struct collq_context *caller, u32 id,
 					 bool or_next);
 void collq_context_lose_device(struct collq_context *ctx);
-void collq_context_detach(struct collq_context *ctx);
+void collq_context_remove(struct collq_context *ctx);
 void collq_context_shut(struct collq_context *ctx);
 void collq_context_close(struct collq_context *ctx);
 void collq_context_put(struct collq_context *ctx);

@@ -540,18 +540,26 @@ static noinline long collq_wait_gone(struct collq_context *ctx)
 	if (wait_event_killable(cd->verbs_gone, READ_ONCE(cd->gone)))
 		return -ERESTARTSYS;
 	collq_leftovers_finish(ctx);
-	flush_work(&ctx->leftovers.work);
 	return -ENODEV;
 }
 
-/* Who is told that the device has gone is told when nothing of his is on it. */
+/* Whether a command can be what takes a region out of service. */
+static __always_inline bool collq_ends_regions(unsigned int cmd)
+{
+	return cmd == IB_COLLQ_OBJECT_DESTROY || cmd == IB_COLLQ_REGION_CREATE;
+}
+
+/*
+ * Memory of a region is the caller's again when the command returns, and others don't wait
+ * for that. Who is told that the device has gone is told when nothing of his is on it.
+ */
 static __always_inline long collq_ioctl_end(struct collq_context *ctx, int idx,
-					    long ret)
+					    unsigned int cmd, long ret)
 {
 	struct collq_device *cd = ctx->device;
 
 	srcu_read_unlock(&cd->srcu, idx);
-	if (unlikely(!llist_empty(&ctx->leftovers.regions)))
+	if (unlikely(collq_ends_regions(cmd)))
 		collq_leftovers_finish(ctx);
 	if (unlikely(ret == -ENODEV) && READ_ONCE(cd->dead))
 		ret = collq_wait_gone(ctx);
@@ -584,7 +592,7 @@ long collq_ioctl_run(struct collq_context *ctx, unsigned int cmd,
 		else
 			ret = collq_ioctl_any(ctx, cmd, user);
 	}
-	return collq_ioctl_end(ctx, idx, ret);
+	return collq_ioctl_end(ctx, idx, cmd, ret);
 }
 
 static int collq_ioctl_create_one(struct collq_ioctl *io, unsigned int cmd,
@@ -635,5 +643,5 @@ int collq_ioctl_create(struct collq_context *ctx, unsigned int cmd,
 	err = -ENODEV;
 	if (!READ_ONCE(ctx->device->dead))
 		err = collq_ioctl_create_one(&io, cmd, size);
-	return collq_ioctl_end(ctx, idx, err);
+	return collq_ioctl_end(ctx, idx, cmd, err);
 }

@@ -140,48 +140,63 @@ static void collq_region_let_go(struct collq_region *region)
 	collq_unpin(&region->pin, READ_ONCE(region->written));
 }
 
+/* When this returns, nothing is left of what had been added before. */
 static void collq_leftovers_let_go(struct collq_leftovers *leftovers)
 {
-	struct llist_node *regions = llist_del_all(&leftovers->regions);
 	struct collq_region *region, *next;
+	struct llist_node *regions;
 
-	/* The last one may be all that keeps the context. */
+	mutex_lock(&leftovers->mutex);
+	regions = llist_del_all(&leftovers->regions);
 	llist_for_each_entry_safe(region, next, regions, leftover) {
 		collq_region_let_go(region);
 		collq_object_put(&region->obj);
 	}
+	mutex_unlock(&leftovers->mutex);
 }
 
 static void collq_leftovers_work(struct work_struct *work)
 {
-	collq_leftovers_let_go(container_of(work, struct collq_leftovers, work));
+	struct collq_context *ctx =
+		container_of(work, struct collq_context, leftovers.work);
+
+	collq_leftovers_let_go(&ctx->leftovers);
+	collq_context_put(ctx);
 }
 
 void collq_leftovers_init(struct collq_leftovers *leftovers)
 {
 	init_llist_head(&leftovers->regions);
+	mutex_init(&leftovers->mutex);
 	INIT_WORK(&leftovers->work, collq_leftovers_work);
 }
 
-/* Whether only the caller waits if it waits for what goes on in an address space. */
-static bool collq_owns(const struct mm_struct *mm)
+/*
+ * The same for who doesn't wait for what a process does with its memory: a worker does it.
+ * The caller has a reference to the context.
+ */
+void collq_leftovers_hand_over(struct collq_context *ctx)
 {
-	return current->mm == mm || !atomic_read(&mm->mm_users);
+	if (llist_empty(&ctx->leftovers.regions))
+		return;
+	collq_context_get(ctx);
+	if (!queue_work(collq_memory_wq, &ctx->leftovers.work))
+		collq_context_put(ctx);
 }
 
 /**
  * collq_leftovers_finish - let go of the memory of regions that are gone
  * @ctx: the context, which the caller has a reference to
  *
- * At once if that is the caller's, or the process is gone; else a worker does it. Called
- * without a lock. Sleeps.
+ * At once if that is the caller's, or the process is gone, which may be the caller that
+ * ends; else a worker does it. Called without a lock. Sleeps.
  */
 void collq_leftovers_finish(struct collq_context *ctx)
 {
-	if (collq_owns(ctx->mm))
+	if (current->mm == ctx->mm || !atomic_read(&ctx->mm->mm_users))
 		collq_leftovers_let_go(&ctx->leftovers);
-	else if (!llist_empty(&ctx->leftovers.regions))
-		queue_work(collq_memory_wq, &ctx->leftovers.work);
+	else
+		collq_leftovers_hand_over(ctx);
 }
 
 /*
@@ -191,6 +206,7 @@ void collq_leftovers_finish(struct collq_context *ctx)
 static void collq_region_release(struct collq_region *region)
 {
 	struct collq_context *ctx = region->obj.ctx;
+	struct collq_verbs *verbs;
 
 	if (region->mr) {
 		collq_return_mr(ctx, region->mr_uobject);
@@ -201,9 +217,13 @@ static void collq_region_release(struct collq_region *region)
 		collq_region_list_release(region);
 		return;
 	}
+	/* The device isn't gone before who is told so finds the region. */
+	verbs = region->map.verbs;
+	kref_get(&verbs->refs);
 	collq_unmap(&region->map);
 	collq_object_get(&region->obj);
 	llist_add(&region->leftover, &ctx->leftovers.regions);
+	collq_verbs_put(verbs);
 }
 
 static void collq_region_release_work(struct work_struct *work)
@@ -212,7 +232,7 @@ static void collq_region_release_work(struct work_struct *work)
 		container_of(work, struct collq_region, release_work);
 
 	collq_region_release(region);
-	collq_leftovers_finish(region->obj.ctx);
+	collq_leftovers_hand_over(region->obj.ctx);
 	collq_object_put(&region->obj);
 }
 

@@ -70,6 +70,7 @@ static inline struct collq_region *collq_region_of(struct collq_object *obj)
 struct collq_leftovers;
 
 void collq_leftovers_init(struct collq_leftovers *leftovers);
+void collq_leftovers_hand_over(struct collq_context *ctx);
 void collq_leftovers_finish(struct collq_context *ctx);
 struct collq_region *collq_region_create(struct collq_context *ctx,
 					 struct ib_collq_region_create *attr,
