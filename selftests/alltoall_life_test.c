@@ -135,29 +135,33 @@ TEST_F_TIMEOUT(life, graph_without_buffers, LIMIT_S)
 	EXPECT_EQ(0, team_run(2, no_buffers));
 }
 
-/* What is run before any rank has begun can't send; nor name buffers that aren't there. */
+/*
+ * What is run before any rank has begun can't send, nor name buffers that aren't there, nor
+ * post more than the channel takes: here all of two generations, in each of two.
+ */
 static void wrong_preludes(struct team_member *me)
 {
 	static char buffer[64];
 	struct ib_collq_sge sge = { .buffer = COLLQ_BUFFER_RECV, .length = 8 };
 	struct collq_graph_data data = {
-		.size = sizeof(data), .generations = 1, .recv = buffer, .recv_bytes = 64,
+		.size = sizeof(data), .generations = 2, .recv = buffer, .recv_bytes = 64,
 	};
 	struct collq_request *request;
 	struct collq_graph *graph[2];
 	uint32_t i, round;
 
-	for (round = 0; round < 2; round++) {
+	for (round = 0; round < 3; round++) {
 		for (i = 0; i < 2; i++) {
 			CHECK_IS(0, collq_graph_new(&graph[i]));
 			CHECK_IS(0, collq_graph_message(graph[i], !me->rank, 0));
 			CHECK_IS(0, collq_graph_recv_data(graph[i], 0, &sge, 1, 0));
 		}
 		CHECK(collq_graph_send_data(graph[0], 0, &sge, 1, 0) > 0);
-		if (round)
+		if (round == 0)
+			sge.buffer = 9;
+		if (round == 1)
 			CHECK(collq_graph_send_data(graph[1], 0, &sge, 1, 0) > 0);
-		sge.buffer = 9;
-		if (!round)
+		else
 			CHECK(collq_graph_recv_data(graph[1], 0, &sge, 1, 0) > 0);
 		sge.buffer = COLLQ_BUFFER_RECV;
 		data.prelude = graph[1];
@@ -336,6 +340,8 @@ static void cancelled(struct team_member *me)
 		CHECK_IS(0, collq_comm_reset(me->comm[0]));
 		if (me->rank && round % 4 >= 2)
 			CHECK(collq_wait(exchange->request, team_deadline()) < 0);
+		CHECK_IS(-EAGAIN, collq_request_bind(exchange->request, exchange->blocks.send,
+						     exchange->blocks.recv));
 		CHECK_IS(0, collq_comm_reset_wait(me->comm[0], team_deadline()));
 		for (i = 0; i < 5; i++) {
 			exchange_run(me, &exchanges[0]);

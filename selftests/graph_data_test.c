@@ -145,6 +145,10 @@ TEST_F(data, neighbours_become_one)
 	ASSERT_EQ(0, collq_graph_sge(self->graph, 0, 2, &sge));
 	EXPECT_EQ(9, sge.offset);
 	EXPECT_EQ(-EINVAL, collq_graph_sge(self->graph, 0, 3, &sge));
+	/* A number of buffers that can't be counted. */
+	sge.buffer = UINT32_MAX;
+	EXPECT_EQ(-EINVAL, collq_graph_send_data(self->graph, 0, &sge, 1, 0));
+	EXPECT_EQ(-EINVAL, collq_graph_set_sge(self->graph, 0, 2, UINT32_MAX, 0));
 
 	/* The first one mustn't become part of the list before it. */
 	ASSERT_EQ(1, collq_graph_send_data(self->graph, 0, &(struct ib_collq_sge){

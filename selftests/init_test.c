@@ -282,6 +282,7 @@ static void oob_is_odd(struct team_member *me)
 {
 	static const struct oddity oddities[] = {
 		{ .allgather = 5 }, { .allgather = -EINPROGRESS }, { .test = 16 },
+		{ .allgather = -ETIME }, { .test = -ETIME },
 	};
 	struct collq_oob oob = {
 		.size = sizeof(oob),

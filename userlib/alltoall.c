@@ -167,6 +167,8 @@ int collq_alltoall_chosen(const struct collq_request *request, struct collq_allt
 		return -EINVAL;
 	if (request->stage != COLLQ_INIT_DONE)
 		return -EAGAIN;
+	if (request->init_error)
+		return request->init_error;
 	return collq_sized_give(alltoall, &request->terms->alltoall,
 				sizeof(request->terms->alltoall));
 }

@@ -95,19 +95,28 @@ static uint32_t capacity(const struct collq_request *req, uint32_t messages)
 	return messages < most / 2 ? 2 * messages : most;
 }
 
-/* A prelude is run before any rank has begun: it must neither wait nor send. */
-static bool only_receives(const struct collq_graph *prelude)
+/*
+ * A prelude is run before any rank has begun: it must neither wait nor send, nor post more
+ * than there's room for.
+ */
+static bool never_waits(const struct collq_request *req, const struct collq_graph *prelude)
 {
+	struct collq_graph_message_channel here = { .size = sizeof(here) };
+	struct collq_graph_message_channel there = { .size = sizeof(there) };
 	struct collq_graph_node_info info = { .size = sizeof(info) };
 	struct collq_graph_table table = { .size = sizeof(table) };
-	uint32_t i;
+	uint32_t i, nr = collq_graph_nr_messages(prelude);
 
-	if (!prelude)
-		return true;
 	for (i = 0; i < collq_graph_nr_nodes(prelude); i++)
 		if (!collq_graph_node(prelude, (int)i, &info) &&
 		    info.opcode != IB_COLLQ_TASK_RECV)
 			return false;
+	for (i = 0; i < nr; i++) {
+		collq_graph_message_channel(prelude, (int)i, &here);
+		if (collq_graph_message_channel(req->graph, (int)i, &there) ||
+		    (uint64_t)here.recvs * req->data->generations > capacity(req, there.recvs))
+			return false;
+	}
 	collq_graph_table(prelude, &table);
 	return table.nr_buffers <= COLLQ_NR_BUFFERS;
 }
@@ -126,7 +135,7 @@ int collq_data_find_channels(struct collq_request *req)
 	if (!data)
 		return nr || table.nr_buffers ? -EOPNOTSUPP : 0;
 	if (table.nr_buffers > COLLQ_NR_BUFFERS + data->nr_lists ||
-	    !only_receives(data->prelude))
+	    (data->prelude && !never_waits(req, data->prelude)))
 		return -EINVAL;
 	if (req->algorithm == COLLQ_MESSAGE_GRAPH) {
 		err = collq_lists_fold(req, NULL);

@@ -34,6 +34,12 @@ int collq_graph_message(struct collq_graph *graph, uint32_t peer, uint32_t tag)
 	return (int)i;
 }
 
+/* Whether a piece of that length can be there; a graph counts its buffers. */
+static bool is_piece(const struct ib_collq_sge *sge, uint32_t buffer, uint64_t offset)
+{
+	return buffer != UINT32_MAX && offset <= UINT64_MAX - sge->length;
+}
+
 /* Bytes of a list, in @bytes. */
 static int check_list(const struct ib_collq_sge *sges, uint32_t nr, uint64_t *bytes)
 {
@@ -41,7 +47,7 @@ static int check_list(const struct ib_collq_sge *sges, uint32_t nr, uint64_t *by
 
 	*bytes = 0;
 	for (i = 0; i < nr; i++) {
-		if (sges[i].offset + sges[i].length < sges[i].offset)
+		if (!is_piece(&sges[i], sges[i].buffer, sges[i].offset))
 			return -EINVAL;
 		*bytes += sges[i].length;
 	}
@@ -358,7 +364,7 @@ int collq_graph_set_sge(struct collq_graph *graph, int node, uint32_t index,
 		err = find_sge(graph, node, index, &entry);
 	if (err)
 		return err;
-	if (offset + graph->sges[entry].length < offset)
+	if (!is_piece(&graph->sges[entry], buffer, offset))
 		return -EINVAL;
 	graph->sges[entry].buffer = buffer;
 	graph->sges[entry].offset = offset;

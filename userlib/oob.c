@@ -16,10 +16,13 @@
 #define FIRST_NAP_NS	20000
 #define LONGEST_NAP_NS	1000000
 
-/* What a callback may return: anything else is no errno, or not this one's. */
+/*
+ * What a callback may return: anything else is no errno, or would mean here that there's
+ * something to go on with.
+ */
 static int sane(int err)
 {
-	return err > 0 || err == -EINPROGRESS ? -EPROTO : err;
+	return err > 0 || err == -EINPROGRESS || err == -ETIME ? -EPROTO : err;
 }
 
 int collq_exchange_begin(struct collq_comm *comm)

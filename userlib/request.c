@@ -135,23 +135,42 @@ static int check(const struct collq_request *req)
 	return req->init_error;
 }
 
-/* Before a submission; the opposite if the kernel didn't take it. */
-static void begin_run(struct collq_request *req)
+/* A run that has been announced isn't there any more. */
+static void take_back_announcement(struct collq_request *req)
 {
+	atomic_fetch_sub(&req->sequence, 1);
+	set_run(req, COLLQ_RUN_NONE);
+}
+
+/*
+ * Before a submission. Whoever ends all runs either finds this one, and waits until it has
+ * been submitted, or is found here; only then are the bindings the caller's.
+ */
+static int begin_run(struct collq_request *req)
+{
+	int err;
+
 	atomic_fetch_add(&req->sequence, 1);
+	set_run(req, COLLQ_RUN_STARTED);
+	atomic_thread_fence(memory_order_seq_cst);
+	err = atomic_load(&req->comm->unready);
+	if (err) {
+		take_back_announcement(req);
+		return err;
+	}
 	if (req->data) {
 		collq_data_bind(req->data);
 		collq_data_turn(req->data);
 	}
-	set_run(req, COLLQ_RUN_STARTED);
+	return 0;
 }
 
+/* The opposite if the kernel didn't take it. */
 static void take_back_run(struct collq_request *req)
 {
 	if (req->data)
 		collq_data_turn(req->data);
-	atomic_fetch_sub(&req->sequence, 1);
-	set_run(req, COLLQ_RUN_NONE);
+	take_back_announcement(req);
 }
 
 /* What the graph leaves to do, once a run has been taken. Nobody else touches that. */
@@ -177,13 +196,7 @@ static int prepare_run(struct collq_request *req)
 		set_run(req, COLLQ_RUN_ENDED);
 		return 0;
 	}
-	begin_run(req);
-	/* Whoever ends all runs either finds this one or is found here. */
-	atomic_thread_fence(memory_order_seq_cst);
-	err = atomic_load(&req->comm->unready);
-	if (err)
-		take_back_run(req);
-	return err;
+	return begin_run(req);
 }
 
 /* A signal comes first if buffers have to be looked at again: nothing has begun then. */
@@ -362,7 +375,14 @@ int collq_request_bind(struct collq_request *request, const void *sendbuf, void 
 		return -EINVAL;
 	if (run_of(request) != COLLQ_RUN_NONE)
 		return -EBUSY;
-	return collq_data_rebind(request, sendbuf, recvbuf);
+	/* Another thread may be about to reset the communicator. */
+	pthread_mutex_lock(&request->comm->lock);
+	if (request->comm->reset.stage != COLLQ_RESET_NONE)
+		err = -EAGAIN;
+	else
+		err = collq_data_rebind(request, sendbuf, recvbuf);
+	pthread_mutex_unlock(&request->comm->lock);
+	return err;
 }
 
 /* Any of the requests that has ended, or how many are still going on. */
