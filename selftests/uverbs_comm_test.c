@@ -286,6 +286,7 @@ static void run_raw(struct team_member *me)
 		.size = sizeof(region), .type = IB_COLLQ_REGION_MR, .length = 4096,
 	};
 	struct program program;
+	long pinned;
 
 	begin(me, &program, 4096, me->rank ? "char" : "uverbs");
 	/* A message endpoint belongs to a signal endpoint. */
@@ -298,7 +299,15 @@ static void run_raw(struct team_member *me)
 	attr.signal_endpoint = destroy[1].id;
 	if (me->rank) {
 		CHECK_IS(-EOPNOTSUPP, collq_endpoint_create_pd(program.ctx, program.pd, &attr));
-		CHECK_IS(-EOPNOTSUPP, collq_region_create_mr(program.ctx, program.send, &region));
+		/* Here the memory is registered again, within the memory region. */
+		region.address = program.send->length - 4095;
+		CHECK_IS(-EINVAL, collq_region_create_mr(program.ctx, program.send, &region));
+		region.address--;
+		pinned = raw_status_kb("VmPin");
+		CHECK_IS(0, collq_region_create_mr(program.ctx, program.send, &region));
+		CHECK(raw_status_kb("VmPin") >= pinned + 4);
+		destroy[0].id = region.id;
+		CHECK_IS(1, collq_object_destroy(program.ctx, destroy, 1));
 		CHECK_IS(1, collq_object_destroy(program.ctx, &destroy[1], 1));
 	} else {
 		CHECK_IS(0, collq_endpoint_create_pd(program.ctx, program.pd, &attr));

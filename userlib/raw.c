@@ -58,11 +58,30 @@ int collq_region_create(struct collq_context *context, struct ib_collq_region_cr
 	return collq_ioctl(context, IB_COLLQ_REGION_CREATE, region);
 }
 
+/* By character device the memory of a memory region becomes a region of its own. */
+static int register_again(struct collq_context *context, const struct ibv_mr *mr,
+			  struct ib_collq_region_create *region)
+{
+	struct ib_collq_region_create own = *region;
+	int err;
+
+	if (region->type != IB_COLLQ_REGION_MR || region->length > mr->length ||
+	    region->address > mr->length - region->length)
+		return -EINVAL;
+	own.type = IB_COLLQ_REGION_USER;
+	own.address += (uintptr_t)mr->addr;
+	err = collq_region_create(context, &own);
+	region->id = own.id;
+	return err;
+}
+
 int collq_region_create_mr(struct collq_context *context, const struct ibv_mr *mr,
 			   struct ib_collq_region_create *region)
 {
 	const struct collq_loan loan = { .attr = IB_COLLQ_ATTR_MR, .handle = mr->handle };
 
+	if (!context->verbs)
+		return register_again(context, mr, region);
 	region->size = sizeof(*region);
 	return collq_ioctl_lend(context, IB_COLLQ_REGION_CREATE, region, sizeof(*region), &loan);
 }
