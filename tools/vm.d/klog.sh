@@ -118,6 +118,13 @@ klog_report() {
 	head -n 1200 <<<"$found"
 }
 
+# klog_unwatched: of the programs that selftests/run names in a log, on standard input,
+# those that began when lockdep was off already.
+klog_unwatched() {
+	awk '/Disabling lock debugging|turning off the locking correctness/ { off = 1 }
+	     off && / collq-test: / { print $NF }'
+}
+
 # klog_where FILE MODULE: for each place in ib_collq that the file's traces name, the
 # line of its source.  An address in a trace is where a call returns to.
 klog_where() {
