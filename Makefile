@@ -26,6 +26,11 @@ else
 INSTALL_KDIR := $(KDIR)
 endif
 
+# uverbs: for the running kernel if it's one that the patches are for, else for that of
+# everything else.
+UVERBS_KVER ?= $(firstword $(patsubst /usr/src/linux-headers-%,%, \
+		 $(wildcard /usr/src/linux-headers-$(filter 6.1.%,$(shell uname -r)))) $(KVER))
+
 KDIR    ?= /usr/src/linux-headers-$(KVER)
 prefix  ?= /usr/local
 DESTDIR ?=
@@ -49,8 +54,8 @@ module:
 # ib_uverbs with the patches of kernel/uverbs, and an ib_collq that can be reached
 # through it; for the newest headers, like all else.
 uverbs:
-	@tools/ksrc uverbs
-	@tools/ksrc module uverbs
+	@tools/ksrc uverbs $(UVERBS_KVER)
+	@tools/ksrc module uverbs kernel/ib_collq $(UVERBS_KVER)
 
 lib:
 	+$(MAKE) -C userlib
@@ -139,19 +144,20 @@ install-module: module
 
 # Both override what is there already, until they are removed again; the ib_collq of
 # "make install" is put aside.
-UVERBS_UPDATES = $(DESTDIR)/lib/modules/$(KVER)/updates
+UVERBS_UPDATES = $(DESTDIR)/lib/modules/$(UVERBS_KVER)/updates
 install-uverbs:
-	ib_uverbs=$$(tools/ksrc uverbs)/ib_uverbs.ko && ib_collq=$$(tools/ksrc module uverbs) && \
+	ib_uverbs=$$(tools/ksrc uverbs $(UVERBS_KVER))/ib_uverbs.ko && \
+	ib_collq=$$(tools/ksrc module uverbs kernel/ib_collq $(UVERBS_KVER)) && \
 	install -d $(UVERBS_UPDATES) && cd $(UVERBS_UPDATES) && \
 	if [ -e ib_collq.ko ] && ! [ -e ib_uverbs.ko ]; then mv ib_collq.ko ib_collq.ko.plain; fi && \
 	install -m 644 "$$ib_uverbs" "$$ib_collq" .
-	if [ -z "$(DESTDIR)" ]; then depmod $(KVER); fi
+	if [ -z "$(DESTDIR)" ]; then depmod $(UVERBS_KVER); fi
 
 uninstall-uverbs:
 	rm -f $(UVERBS_UPDATES)/ib_uverbs.ko $(UVERBS_UPDATES)/ib_collq.ko
 	if [ -e $(UVERBS_UPDATES)/ib_collq.ko.plain ]; then \
 		mv $(UVERBS_UPDATES)/ib_collq.ko.plain $(UVERBS_UPDATES)/ib_collq.ko; fi
-	if [ -z "$(DESTDIR)" ]; then depmod $(KVER); fi
+	if [ -z "$(DESTDIR)" ]; then depmod $(UVERBS_KVER); fi
 
 clean:
 	-+$(MAKE) -C selftests clean

@@ -112,7 +112,7 @@ prune() {
 	rm -rf "$1/arch/x86/boot" "$1/System.map"
 }
 
-# module FLAVOUR FOLDER: build a folder of the tree as a module for a kernel, and
+# module FLAVOUR FOLDER [VERSION]: build a folder of the tree as a module for a kernel, and
 # print the path of the module.  "coverage" is the debug kernel and a module that
 # counts what has run; "uverbs" is Debian's kernel, and a module that uses what the
 # patched ib_uverbs exports.  The tree's own objects are left alone: .build/FLAVOUR
@@ -123,7 +123,7 @@ module() {
 	case $flavour in
 	coverage) options=(GCOV_PROFILE=y); kernel=$(kernel debug) ;;
 	uverbs)
-		version=$(newest_version)
+		version=${3:-$(newest_version)}
 		kernel=$(uverbs "$version")
 		build=/usr/src/linux-headers-$version
 		options=("COLLQ_UVERBS=$kernel" "KBUILD_EXTRA_SYMBOLS=$kernel/Module.symvers")
