@@ -4,6 +4,8 @@
  * (fail_nth_world.h).
  */
 #include <errno.h>
+#include <stdint.h>
+#include <sys/mman.h>
 
 #include "collq_memory.h"
 #include "fail_nth_world.h"
@@ -42,6 +44,31 @@ int state_with_region(struct world *w)
 	return is_made(region_create(w, MEMORY / 2), &w->object[0]);
 }
 
+/* What it was made of is other memory now. */
+static int becomes_stale(void)
+{
+	void *map = mmap(memory, MEMORY, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+	return map == MAP_FAILED ? -errno : 0;
+}
+
+int state_with_stale_region(struct world *w)
+{
+	int err = state_with_region(w);
+
+	return err ? err : becomes_stale();
+}
+
+/* A list of parts of one that is then the list's own. */
+static int state_with_list(struct world *w)
+{
+	int err = is_made(region_create(w, MEMORY - 100), &w->object[1]);
+
+	w->object[0] = w->object[1];
+	return err ? err : is_made(call_region_create_list(w), &w->object[0]);
+}
+
 /* A graph of one task, and a region that it can be bound to. */
 static int state_with_task(struct world *w, struct ib_collq_task task)
 {
@@ -77,6 +104,26 @@ int state_with_receive(struct world *w)
 		err = is_made(graph_create(&w->a, raw_recv_list(w->a.message_endpoint, 0, 1)),
 			      &w->object[1]);
 	return err;
+}
+
+/* In a list, and not in one piece of memory. */
+int state_with_receive_in_list(struct world *w)
+{
+	int err = state_with_messages(w);
+
+	if (!err)
+		err = state_with_list(w);
+	if (!err)
+		err = is_made(graph_create(&w->a, raw_recv_list(w->a.message_endpoint, 0, 1)),
+			      &w->object[1]);
+	return err;
+}
+
+int state_with_stale_copy(struct world *w)
+{
+	int err = state_with_copy(w);
+
+	return err ? err : becomes_stale();
 }
 
 /* The same, with the receive posted and a graph behind it that waits. */
@@ -177,15 +224,31 @@ int call_describe_region(struct world *w)
 	return raw_describe(w->a.fd, w->object[0], &info, sizeof(info));
 }
 
-/* The region's first page, as far as it's in it, and its third one. */
+/* The region's first page, as far as it's in it, its third one and its fifth one. */
 int call_region_create_list(struct world *w)
 {
 	const struct ib_collq_sge parts[] = {
 		{ .buffer = w->object[0], .length = RAW_PAGE - 100 },
 		{ .buffer = w->object[0], .length = RAW_PAGE, .offset = 2 * RAW_PAGE - 100 },
+		{ .buffer = w->object[0], .length = RAW_PAGE, .offset = 4 * RAW_PAGE - 100 },
 	};
 
-	return raw_list_create(w->a.fd, parts, 2, IB_COLLQ_ACCESS_WRITE);
+	return raw_list_create(w->a.fd, parts, 3, IB_COLLQ_ACCESS_WRITE);
+}
+
+/* With its parts. */
+int call_describe_list(struct world *w)
+{
+	struct ib_collq_sge parts[3];
+	struct ib_collq_object_describe describe = {
+		.size = sizeof(describe),
+		.id = w->object[0],
+		.entries = (uintptr_t)parts,
+		.nr = 3,
+		.entry_size = sizeof(parts[0]),
+	};
+
+	return raw_ioctl(w->a.fd, IB_COLLQ_OBJECT_DESCRIBE, &describe);
 }
 
 int call_graph_create_with_data(struct world *w)

@@ -106,7 +106,22 @@ int state_waiting(struct world *w)
 	return err ? err : queue_becomes(w, IB_COLLQ_QUEUE_WAITING);
 }
 
-/* And another one stands behind it. */
+/* It waits for the process itself. */
+int state_waiting_for_user(struct world *w)
+{
+	struct ib_collq_task task;
+	__u32 graph;
+	int err = state_with_counter(w);
+
+	task = raw_wait_for(w->object[0], 1);
+	if (!err)
+		err = is_made(raw_graph_create(w->a.fd, &task, 1), &graph);
+	if (!err)
+		err = raw_submit(w->a.fd, w->a.queue, graph, 0, 0, &w->sequence);
+	return err ? err : queue_becomes(w, IB_COLLQ_QUEUE_WAITING);
+}
+
+/* Another one stands behind one that waits for b. */
 int state_two_submitted(struct world *w)
 {
 	int err = state_waiting(w);
