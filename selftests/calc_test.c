@@ -243,6 +243,48 @@ TEST_F(calc, cancelled_copy)
 	EXPECT_EQ(0, raw_destroy(self->w.fd, self->w.regions[1]));
 }
 
+/* Copies of half an area, together far more than can be done in LATE_MS */
+#define NR_COPIES	8192
+#define LATE_MS		100
+
+/* A deadline passes in the midst of them. After a reset the queue is as good as before. */
+TEST_F(calc, late_copy)
+{
+	const struct list list = { .sges = { { .length = 100000 } }, .nr = 1, .length = 100000 };
+	const struct ib_collq_buffer_bind binding = { .region = self->w.regions[1] };
+	const struct ib_collq_sge sges[] = {
+		{ .length = AREA / 2 }, { .length = AREA / 2, .offset = AREA / 2 },
+	};
+	static struct ib_collq_task tasks[NR_COPIES];
+	const struct raw_graph graph = {
+		.tasks = tasks, .nr_tasks = NR_COPIES, .sges = sges, .nr_sges = 2,
+		.nr_buffers = 1,
+	};
+	struct ib_collq_completion completion;
+	struct ib_collq_queue_info info;
+	__u64 deadline;
+	int i, id;
+
+	for (i = 0; i < NR_COPIES; i++)
+		tasks[i] = raw_copy(0, 1, 1, 1);
+	id = raw_data_graph_create(self->w.fd, &graph, NULL);
+	ASSERT_LT(0, id);
+	deadline = raw_in_ms(LATE_MS);
+	ASSERT_EQ(0, raw_submit_bound_by(self->w.fd, self->w.queue, id, &binding, 1, deadline,
+					 NULL));
+	ASSERT_EQ(0, raw_ring_next(self->w.fd, &self->w.ring, &completion));
+	EXPECT_LE(deadline, raw_now());
+	EXPECT_EQ(-ETIMEDOUT, completion.status);
+	EXPECT_GT(NR_COPIES, completion.task);
+	ASSERT_EQ(0, raw_describe(self->w.fd, self->w.queue, &info, sizeof(info)));
+	EXPECT_LT(0, info.copied);
+	EXPECT_GT(NR_COPIES * (AREA / 2), info.copied);
+
+	ASSERT_EQ(0, raw_reset(self->w.fd, self->w.queue, NULL));
+	EXPECT_EQ(0, check_copy(&self->w, &list, &list, 6));
+	EXPECT_EQ(0, raw_destroy(self->w.fd, self->w.regions[1]));
+}
+
 FIXTURE(op) {
 	struct world w;
 };

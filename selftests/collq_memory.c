@@ -75,10 +75,18 @@ int raw_submit_bound(int fd, __u32 queue, __u32 graph,
 		     const struct ib_collq_buffer_bind *bindings, __u32 nr,
 		     __u64 *sequence)
 {
+	return raw_submit_bound_by(fd, queue, graph, bindings, nr, 0, sequence);
+}
+
+int raw_submit_bound_by(int fd, __u32 queue, __u32 graph,
+			const struct ib_collq_buffer_bind *bindings, __u32 nr,
+			__u64 deadline, __u64 *sequence)
+{
 	struct ib_collq_queue_submit submit = {
 		.size = sizeof(submit),
 		.queue = queue,
 		.graph = graph,
+		.deadline = deadline,
 		.nr_bindings = nr,
 		.binding_size = sizeof(*bindings),
 		.bindings = (unsigned long)bindings,

@@ -40,6 +40,10 @@ int raw_data_graph_create(int fd, const struct raw_graph *graph,
 int raw_submit_bound(int fd, __u32 queue, __u32 graph,
 		     const struct ib_collq_buffer_bind *bindings, __u32 nr,
 		     __u64 *sequence);
+/* The same with a deadline */
+int raw_submit_bound_by(int fd, __u32 queue, __u32 graph,
+			const struct ib_collq_buffer_bind *bindings, __u32 nr,
+			__u64 deadline, __u64 *sequence);
 int raw_run_bound(int fd, __u32 queue, __u32 graph,
 		  const struct ib_collq_buffer_bind *bindings, __u32 nr,
 		  int *status);

@@ -153,6 +153,16 @@ int raw_destroy(int fd, __u32 id)
 	return raw_one(fd, IB_COLLQ_OBJECT_DESTROY, &entry, sizeof(entry));
 }
 
+int raw_reset(int fd, __u32 id, __u8 *address)
+{
+	struct ib_collq_object_reset reset = { .size = sizeof(reset), .id = id };
+	int err = raw_ioctl(fd, IB_COLLQ_OBJECT_RESET, &reset);
+
+	if (address)
+		memcpy(address, reset.address, sizeof(reset.address));
+	return err;
+}
+
 int raw_describe(int fd, __u32 id, void *info, __u32 info_size)
 {
 	struct ib_collq_object_describe describe = {

@@ -69,6 +69,8 @@ int raw_query(int fd, struct ib_collq_query *query);
 
 /* Objects */
 int raw_destroy(int fd, __u32 id);
+/* With the new address of an endpoint, or NULL */
+int raw_reset(int fd, __u32 id, __u8 *address);
 int raw_describe(int fd, __u32 id, void *info, __u32 info_size);
 /* The timeout that endpoints get: how long they linger is in proportion. */
 extern __u8 raw_ack_timeout;

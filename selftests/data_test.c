@@ -369,30 +369,30 @@ TEST_F(failure, order)
 	EXPECT_EQ(1, raw_queue_in_state(self->b.fd, self->b.queue, IB_COLLQ_QUEUE_FAILED));
 }
 
+/* What has failed at both ends, when both have heard of it. */
+static int reset_both(const struct raw_side *a, const struct raw_side *b)
+{
+	__u8 address[2][IB_COLLQ_ADDRESS_SIZE];
+
+	if (!RAW_EVENTUALLY(raw_queue_in_state(a->fd, a->queue, IB_COLLQ_QUEUE_FAILED) &&
+			    raw_queue_in_state(b->fd, b->queue, IB_COLLQ_QUEUE_FAILED)))
+		return -ETIME;
+	return raw_reset(a->fd, a->message_endpoint, address[0]) ?:
+	       raw_reset(b->fd, b->message_endpoint, address[1]) ?:
+	       raw_reset(a->fd, a->queue, NULL) ?:
+	       raw_reset(b->fd, b->queue, NULL) ?:
+	       raw_endpoint_connect(a->fd, a->message_endpoint, address[1]) ?:
+	       raw_endpoint_connect(b->fd, b->message_endpoint, address[0]);
+}
+
 /* After a reset of both ends data flows again. */
 TEST_F(failure, reset)
 {
-	struct ib_collq_object_reset reset[2] = {
-		{ .size = sizeof(reset[0]), .id = self->a.message_endpoint },
-		{ .size = sizeof(reset[0]), .id = self->b.message_endpoint },
-	};
-	struct ib_collq_object_reset queue[2] = {
-		{ .size = sizeof(queue[0]), .id = self->a.queue },
-		{ .size = sizeof(queue[0]), .id = self->b.queue },
-	};
 	const struct ib_collq_sge sge = { .length = 70000, .offset = 17 };
 
 	ASSERT_EQ(0, raw_cancel(self->b.fd, self->b.queue, self->received));
 	EXPECT_EQ(-ECANCELED, data_result(&self->to, self->received));
-	ASSERT_EQ(0, raw_ioctl(self->a.fd, IB_COLLQ_OBJECT_RESET, &reset[0]));
-	ASSERT_EQ(0, raw_ioctl(self->b.fd, IB_COLLQ_OBJECT_RESET, &reset[1]));
-	ASSERT_EQ(0, raw_ioctl(self->b.fd, IB_COLLQ_OBJECT_RESET, &queue[1]));
-	/* It has heard of the failure. */
-	ASSERT_EQ(1, RAW_EVENTUALLY(raw_queue_in_state(self->a.fd, self->a.queue,
-						       IB_COLLQ_QUEUE_FAILED)));
-	ASSERT_EQ(0, raw_ioctl(self->a.fd, IB_COLLQ_OBJECT_RESET, &queue[0]));
-	ASSERT_EQ(0, raw_endpoint_connect(self->a.fd, self->a.message_endpoint, reset[1].address));
-	ASSERT_EQ(0, raw_endpoint_connect(self->b.fd, self->b.message_endpoint, reset[0].address));
+	ASSERT_EQ(0, reset_both(&self->a, &self->b));
 	EXPECT_EQ(0, data_check(&self->from, &sge, 1, &self->to, &sge, 1, 3));
 }
 
@@ -407,6 +407,87 @@ TEST_F(failure, closed)
 	data_result(&self->from, sent);
 	raw_side_close(&self->a);
 	EXPECT_EQ(1, RAW_EVENTUALLY(!raw_status_kb("VmPin")));
+}
+
+/* What a graph has that is to be late, in ms: enough to post all that it posts */
+#define SOON_MS	200
+
+/* The other side does nothing, so the graph's message is under way when its deadline passes. */
+FIXTURE(late) {
+	struct raw_side a;
+	struct raw_side b;
+	struct data_side from;
+	struct data_side to;
+	struct data_side *late;
+	struct data_side *other;
+};
+
+FIXTURE_VARIANT(late) {
+	bool sends;
+};
+
+FIXTURE_VARIANT_ADD(late, sending) {
+	.sends = true,
+};
+
+FIXTURE_VARIANT_ADD(late, receiving) {
+	.sends = false,
+};
+
+FIXTURE_SETUP(late)
+{
+	const struct ib_collq_sge sge = { .length = 100000, .offset = 1 };
+	struct ib_collq_buffer_bind binding = {};
+	const struct raw_side *side;
+	__u64 sequence, deadline;
+	int graph;
+
+	ASSERT_EQ(0, data_pair_open(&self->a, &self->b, &self->from, &self->to, 1 << 20,
+				    MAX_SGES));
+	self->late = variant->sends ? &self->from : &self->to;
+	self->other = variant->sends ? &self->to : &self->from;
+	side = self->late->side;
+	binding.region = self->late->region;
+	graph = data_graph(self->late, variant->sends, &sge, 1);
+	deadline = raw_in_ms(SOON_MS);
+	ASSERT_EQ(0, raw_submit_bound_by(side->fd, side->queue, graph, &binding, 1, deadline,
+					 &sequence));
+	EXPECT_EQ(-ETIMEDOUT, data_result(self->late, sequence));
+	EXPECT_LE(deadline, raw_now());
+	/* Who hears of it has his memory for himself. */
+	EXPECT_EQ(0, raw_region_info(side->fd, binding.region).uses);
+}
+
+FIXTURE_TEARDOWN(late)
+{
+	raw_pair_close(&self->a, &self->b);
+	munmap(self->from.area, self->from.area_size);
+	munmap(self->to.area, self->to.area_size);
+}
+
+TEST_F(late, untouched)
+{
+	const struct ib_collq_sge sge = { .length = 100000, .offset = 1 };
+	const struct raw_side *late = self->late->side, *other = self->other->side;
+
+	EXPECT_EQ(IB_COLLQ_ENDPOINT_ERROR,
+		  raw_endpoint_info(late->fd, late->message_endpoint).state);
+	EXPECT_EQ(IB_COLLQ_ENDPOINT_CONNECTED,
+		  raw_endpoint_info(late->fd, late->endpoint).state);
+	EXPECT_EQ(0, raw_destroy(late->fd, self->late->region));
+	ASSERT_TRUE(RAW_EVENTUALLY(raw_queue_in_state(other->fd, other->queue,
+						      IB_COLLQ_QUEUE_FAILED)));
+	EXPECT_EQ(-ETIMEDOUT, data_submit(self->other, data_graph(self->other, !variant->sends,
+								  &sge, 1), NULL));
+	EXPECT_EQ(0, raw_count_other(self->to.area, self->to.area_size, DATA_CANARY));
+}
+
+TEST_F(late, reset)
+{
+	const struct ib_collq_sge sge = { .length = 70000, .offset = 17 };
+
+	ASSERT_EQ(0, reset_both(&self->a, &self->b));
+	EXPECT_EQ(0, data_check(&self->from, &sge, 1, &self->to, &sge, 1, 3));
 }
 
 /* Receives that a graph leaves behind: the region stays until they are over. */

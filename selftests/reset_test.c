@@ -33,25 +33,15 @@ FIXTURE_TEARDOWN(reset)
 	raw_pair_close(&self->a, &self->b);
 }
 
-static int reset(int fd, __u32 id, __u8 *address)
-{
-	struct ib_collq_object_reset attr = { .size = sizeof(attr), .id = id };
-	int err = raw_ioctl(fd, IB_COLLQ_OBJECT_RESET, &attr);
-
-	if (address)
-		memcpy(address, attr.address, sizeof(attr.address));
-	return err;
-}
-
 /* Both ends of an endpoint, and connects them again. */
 static int reset_pair(const struct raw_side *a, __u32 of_a, const struct raw_side *b, __u32 of_b)
 {
 	__u8 address[2][IB_COLLQ_ADDRESS_SIZE];
 	int err;
 
-	err = reset(a->fd, of_a, address[0]);
+	err = raw_reset(a->fd, of_a, address[0]);
 	if (!err)
-		err = reset(b->fd, of_b, address[1]);
+		err = raw_reset(b->fd, of_b, address[1]);
 	if (!err)
 		err = raw_endpoint_connect(a->fd, of_a, address[1]);
 	if (!err)
@@ -85,8 +75,8 @@ TEST_F(reset, after_a_failure)
 			  raw_submit(self->b.fd, self->b.queue, self->b.graph, 0, 0, NULL));
 
 		ASSERT_EQ(0, reset_pair(&self->a, self->a.endpoint, &self->b, self->b.endpoint));
-		ASSERT_EQ(0, reset(self->a.fd, self->a.queue, NULL));
-		ASSERT_EQ(0, reset(self->b.fd, self->b.queue, NULL));
+		ASSERT_EQ(0, raw_reset(self->a.fd, self->a.queue, NULL));
+		ASSERT_EQ(0, raw_reset(self->b.fd, self->b.queue, NULL));
 		while (raw_ring_take(&self->a.ring, &completion))
 			;
 		while (raw_ring_take(&self->b.ring, &completion))
@@ -108,7 +98,7 @@ TEST_F(reset, address_is_new)
 	__u8 address[IB_COLLQ_ADDRESS_SIZE];
 
 	memcpy(&before, self->a.attr.address, sizeof(before));
-	ASSERT_EQ(0, reset(self->a.fd, self->a.endpoint, address));
+	ASSERT_EQ(0, raw_reset(self->a.fd, self->a.endpoint, address));
 	now = (void *)address;
 	EXPECT_NE(before.qpn, now->qpn);
 	EXPECT_NE(0, memcmp(before.nonce, now->nonce, sizeof(now->nonce)));
@@ -123,7 +113,7 @@ TEST_F(reset, address_is_new)
 TEST_F(reset, peer_is_told)
 {
 	ASSERT_EQ(0, raw_pair_barrier(&self->a, &self->b));
-	ASSERT_EQ(0, reset(self->a.fd, self->a.endpoint, NULL));
+	ASSERT_EQ(0, raw_reset(self->a.fd, self->a.endpoint, NULL));
 	EXPECT_TRUE(RAW_EVENTUALLY(endpoint_state(&self->b) == IB_COLLQ_ENDPOINT_PEER_CLOSED));
 	/* A graph that begins before it's connected again. */
 	EXPECT_EQ(-ENOTCONN, ({
@@ -137,23 +127,23 @@ TEST_F(reset, peer_is_told)
 TEST_F(reset, while_in_use)
 {
 	ASSERT_EQ(0, raw_submit(self->a.fd, self->a.queue, self->wait_only, 0, 0, NULL));
-	EXPECT_EQ(-EBUSY, reset(self->a.fd, self->a.endpoint, NULL));
-	EXPECT_EQ(-EBUSY, reset(self->a.fd, self->a.queue, NULL));
+	EXPECT_EQ(-EBUSY, raw_reset(self->a.fd, self->a.endpoint, NULL));
+	EXPECT_EQ(-EBUSY, raw_reset(self->a.fd, self->a.queue, NULL));
 	EXPECT_EQ(IB_COLLQ_ENDPOINT_CONNECTED, endpoint_state(&self->a));
 	EXPECT_EQ(IB_COLLQ_ENDPOINT_CONNECTED, endpoint_state(&self->b));
 	ASSERT_EQ(0, raw_cancel(self->a.fd, self->a.queue, 0));
-	EXPECT_EQ(0, reset(self->a.fd, self->a.queue, NULL));
-	EXPECT_EQ(0, reset(self->a.fd, self->a.endpoint, NULL));
+	EXPECT_EQ(0, raw_reset(self->a.fd, self->a.queue, NULL));
+	EXPECT_EQ(0, raw_reset(self->a.fd, self->a.endpoint, NULL));
 }
 
 /* What is not a queue or an endpoint; and those where there's nothing to mend. */
 TEST_F(reset, of_others)
 {
-	EXPECT_EQ(-EINVAL, reset(self->a.fd, self->a.counter, NULL));
-	EXPECT_EQ(-EINVAL, reset(self->a.fd, self->a.graph, NULL));
-	EXPECT_EQ(-EINVAL, reset(self->a.fd, self->a.ring.id, NULL));
-	EXPECT_EQ(-ENOENT, reset(self->a.fd, 9999, NULL));
-	EXPECT_EQ(0, reset(self->a.fd, self->a.queue, NULL));
+	EXPECT_EQ(-EINVAL, raw_reset(self->a.fd, self->a.counter, NULL));
+	EXPECT_EQ(-EINVAL, raw_reset(self->a.fd, self->a.graph, NULL));
+	EXPECT_EQ(-EINVAL, raw_reset(self->a.fd, self->a.ring.id, NULL));
+	EXPECT_EQ(-ENOENT, raw_reset(self->a.fd, 9999, NULL));
+	EXPECT_EQ(0, raw_reset(self->a.fd, self->a.queue, NULL));
 	EXPECT_EQ(0, raw_pair_barrier(&self->a, &self->b));
 }
 
@@ -181,10 +171,10 @@ TEST_F(reset, message_endpoints)
 		ASSERT_TRUE(RAW_EVENTUALLY(raw_queue_in_state(self->a.fd, self->a.queue,
 							      IB_COLLQ_QUEUE_IDLE)));
 		/* This ends a's signal endpoint, and the message endpoint with it. */
-		ASSERT_EQ(0, reset(self->b.fd, self->b.endpoint, NULL));
+		ASSERT_EQ(0, raw_reset(self->b.fd, self->b.endpoint, NULL));
 		ASSERT_TRUE(RAW_EVENTUALLY(raw_endpoint_info(self->a.fd,
 							     self->a.message_endpoint).error));
-		EXPECT_EQ(-ECONNRESET, reset(self->a.fd, self->a.message_endpoint, NULL));
+		EXPECT_EQ(-ECONNRESET, raw_reset(self->a.fd, self->a.message_endpoint, NULL));
 		ASSERT_EQ(0, reset_pair(&self->a, self->a.endpoint, &self->b, self->b.endpoint));
 		ASSERT_EQ(0, reset_pair(&self->a, self->a.message_endpoint,
 					&self->b, self->b.message_endpoint));
@@ -201,7 +191,7 @@ static void *reset_messages(void *data)
 {
 	struct resetter *resetter = data;
 
-	resetter->err = reset(resetter->side->fd, resetter->side->message_endpoint, NULL);
+	resetter->err = raw_reset(resetter->side->fd, resetter->side->message_endpoint, NULL);
 	return NULL;
 }
 
@@ -234,7 +224,7 @@ TEST_F_TIMEOUT(reset, beside_a_submission, 300)
 			ASSERT_EQ(0, raw_cancel(fd, self->a.queue, 0));
 		if (!err)
 			ASSERT_EQ(0, raw_result(fd, self->a.queue, sequence, &status));
-		ASSERT_EQ(0, reset(fd, self->a.queue, NULL));
+		ASSERT_EQ(0, raw_reset(fd, self->a.queue, NULL));
 		ASSERT_EQ(0, reset_pair(&self->a, self->a.message_endpoint,
 					&self->b, self->b.message_endpoint));
 	}
@@ -290,7 +280,7 @@ TEST_F_TIMEOUT(reset, while_its_turn_is_to_come, 300)
 		ASSERT_EQ(0, raw_submit_bound(fd, queues[i], graph, &binding, 1, &sequences[i]));
 	}
 	for (i = NR_QUEUES - 1; i > 0; i -= 2) {
-		if (raw_cancel(fd, queues[i], 0) || reset(fd, queues[i], NULL))
+		if (raw_cancel(fd, queues[i], 0) || raw_reset(fd, queues[i], NULL))
 			continue;
 		ASSERT_EQ(0, raw_submit_bound(fd, queues[i], graph, &binding, 1, &sequences[i]));
 	}

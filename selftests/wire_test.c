@@ -20,6 +20,9 @@
 
 #define NR	3
 
+/* What a graph has that is to be late, in ms: enough to get to where it goes no further */
+#define SOON_MS	200
+
 FIXTURE(wire) {
 	int fd[NR];
 	struct raw_ring ring[NR];
@@ -359,6 +362,8 @@ FIXTURE(narrow) {
 
 FIXTURE_SETUP(narrow)
 {
+	/* It takes its time to give up, so that nobody must hurry to connect the other end. */
+	raw_ack_timeout = 17;
 	ASSERT_EQ(0, raw_side_open(&self->a));
 	ASSERT_EQ(0, raw_side_open(&self->b));
 	ASSERT_EQ(0, raw_side_connect(&self->a, self->b.attr.address));
@@ -369,16 +374,25 @@ FIXTURE_TEARDOWN(narrow)
 	raw_pair_close(&self->a, &self->b);
 }
 
-TEST_F(narrow, abort_waits_for_a_slot)
+/* So many times the same */
+static int repeated(int fd, struct ib_collq_task task, __u32 nr)
 {
 	struct ib_collq_task tasks[2 * RAW_CAPACITY];
+	__u32 i;
+
+	for (i = 0; i < nr; i++)
+		tasks[i] = task;
+	return raw_graph_create(fd, tasks, nr);
+}
+
+TEST_F(narrow, abort_waits_for_a_slot)
+{
 	struct ib_collq_completion completion;
 	__u64 sequence;
-	int graph, i;
+	int graph;
 
-	for (i = 0; i < 2 * RAW_CAPACITY; i++)
-		tasks[i] = raw_signal(self->a.endpoint, RAW_SLOT, RAW_GENERATION);
-	graph = raw_graph_create(self->a.fd, tasks, 2 * RAW_CAPACITY);
+	graph = repeated(self->a.fd, raw_signal(self->a.endpoint, RAW_SLOT, RAW_GENERATION),
+			 2 * RAW_CAPACITY);
 	/* The peer isn't connected yet, so nothing comes back. */
 	ASSERT_EQ(0, raw_submit(self->a.fd, self->a.queue, graph, 0, 0, &sequence));
 	ASSERT_TRUE(raw_queue_in_state(self->a.fd, self->a.queue, IB_COLLQ_QUEUE_BLOCKED));
@@ -394,6 +408,75 @@ TEST_F(narrow, abort_waits_for_a_slot)
 	EXPECT_EQ(RAW_CAPACITY, raw_counter_raised(self->b.fd, self->b.counter));
 	EXPECT_EQ(0, raw_endpoint_info(self->b.fd, self->b.endpoint).dropped);
 	EXPECT_EQ(RAW_CAPACITY + 1, raw_endpoint_info(self->b.fd, self->b.endpoint).messages);
+}
+
+/* A graph that is late: it has sent all that can be under way, and waits for some to come back. */
+static void expect_late(struct __test_metadata *_metadata, struct raw_side *side, int graph)
+{
+	struct ib_collq_completion completion;
+	const __u64 deadline = raw_in_ms(SOON_MS);
+
+	ASSERT_EQ(0, raw_submit(side->fd, side->queue, graph, 0, deadline, NULL));
+	ASSERT_EQ(0, raw_ring_next(side->fd, &side->ring, &completion));
+	EXPECT_LE(deadline, raw_now());
+	EXPECT_EQ(-ETIMEDOUT, completion.status);
+	EXPECT_EQ(RAW_CAPACITY, completion.task);
+	EXPECT_EQ(IB_COLLQ_NO_OBJECT, completion.endpoint);
+	EXPECT_EQ(-ETIMEDOUT, raw_submit(side->fd, side->queue, graph, 0, 0, NULL));
+}
+
+/* The peer has heard of it. Both queues are of use again. */
+static void expect_reset(struct __test_metadata *_metadata, struct raw_side *a,
+			 struct raw_side *b)
+{
+	ASSERT_TRUE(RAW_EVENTUALLY(raw_queue_in_state(b->fd, b->queue, IB_COLLQ_QUEUE_FAILED)));
+	EXPECT_EQ(-ETIMEDOUT, raw_submit(b->fd, b->queue, b->graph, 0, 0, NULL));
+	EXPECT_EQ(0, raw_reset(a->fd, a->queue, NULL));
+	EXPECT_EQ(0, raw_reset(b->fd, b->queue, NULL));
+}
+
+/* The same at a deadline. What was sent arrives, and endpoints go on as they are. */
+TEST_F(narrow, deadline_without_a_slot)
+{
+	struct ib_collq_completion completion;
+	struct ib_collq_task task = raw_wait_for(self->b.counter, RAW_CAPACITY);
+	int status;
+
+	expect_late(_metadata, &self->a,
+		    repeated(self->a.fd, raw_signal(self->a.endpoint, RAW_SLOT, RAW_GENERATION),
+			     2 * RAW_CAPACITY));
+	ASSERT_EQ(0, raw_side_connect(&self->b, self->a.attr.address));
+	expect_reset(_metadata, &self->a, &self->b);
+	EXPECT_EQ(RAW_CAPACITY, raw_counter_raised(self->b.fd, self->b.counter));
+	ASSERT_EQ(0, raw_run(self->b.fd, self->b.queue, raw_graph_create(self->b.fd, &task, 1),
+			     &status));
+	EXPECT_EQ(0, status);
+	EXPECT_TRUE(raw_ring_take(&self->b.ring, &completion));
+	EXPECT_EQ(0, raw_pair_barrier(&self->a, &self->b));
+}
+
+/* And with a peer that takes no messages. */
+TEST_F(narrow, deadline_without_a_receive)
+{
+	struct ib_collq_completion completion;
+	int status;
+
+	ASSERT_EQ(0, raw_side_connect(&self->b, self->a.attr.address));
+	ASSERT_EQ(0, raw_pair_add_messages(&self->a, &self->b));
+	expect_late(_metadata, &self->a,
+		    repeated(self->a.fd, raw_message(IB_COLLQ_TASK_SEND, self->a.message_endpoint),
+			     2 * RAW_CAPACITY));
+	expect_reset(_metadata, &self->a, &self->b);
+	ASSERT_EQ(0, raw_run(self->b.fd, self->b.queue,
+			     repeated(self->b.fd, raw_message(IB_COLLQ_TASK_RECV,
+							      self->b.message_endpoint),
+				      RAW_CAPACITY), &status));
+	EXPECT_EQ(0, status);
+	EXPECT_TRUE(raw_ring_take(&self->b.ring, &completion));
+	EXPECT_TRUE(RAW_EVENTUALLY(raw_endpoint_info(self->b.fd,
+						     self->b.message_endpoint).messages ==
+				   RAW_CAPACITY));
+	EXPECT_EQ(0, raw_pair_barrier(&self->a, &self->b));
 }
 
 #define SHARERS		48

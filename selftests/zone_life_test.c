@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -18,6 +19,9 @@
 
 /* Writes of one graph that goes on for a while */
 #define MANY		400
+/* and of one that isn't at its end after LATE_MS */
+#define TOO_MANY	65535
+#define LATE_MS		500
 #define LENGTH		20000
 
 FIXTURE(life) {
@@ -39,27 +43,38 @@ static bool has_state(const struct raw_side *side, __u32 state)
 	return raw_endpoint_info(side->fd, side->endpoint).state == state;
 }
 
-/* Starts writing to the zone, over and over: 0 when something has landed. */
-static int start_writing(struct landing *landing, __u64 *sequence)
+/* A graph of so many WRITEs to the zone */
+static int writing_graph(const struct landing *landing, int nr)
 {
-	const struct ib_collq_buffer_bind binding = { .region = landing->from.region };
 	const struct ib_collq_sge sge = { .length = LENGTH };
-	struct ib_collq_task tasks[MANY + 1];
+	struct ib_collq_task *tasks = calloc(nr + 1, sizeof(*tasks));
 	const struct raw_graph graph = {
-		.tasks = tasks, .nr_tasks = MANY + 1, .sges = &sge, .nr_sges = 1,
+		.tasks = tasks, .nr_tasks = nr + 1, .sges = &sge, .nr_sges = 1,
 		.nr_buffers = 1,
 	};
-	int i, id, err;
+	int i, id;
 
-	for (i = 0; i < MANY; i++)
+	if (!tasks)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++)
 		tasks[i] = raw_write_list(landing->from.side.endpoint, landing->target, 0, 1);
-	tasks[MANY] = raw_wait_for(landing->from.sends, MANY);
+	tasks[nr] = raw_wait_for(landing->from.sends, nr);
 	id = raw_data_graph_create(landing->from.side.fd, &graph, NULL);
-	if (id < 0)
-		return id;
+	free(tasks);
+	return id;
+}
+
+/* Starts it: 0 when something has landed. */
+static int start_writing(struct landing *landing, int graph, __u64 deadline, __u64 *sequence)
+{
+	const struct ib_collq_buffer_bind binding = { .region = landing->from.region };
+	int err;
+
+	if (graph < 0)
+		return graph;
 	raw_fill(landing->from.area, LENGTH, 1);
-	err = raw_submit_bound(landing->from.side.fd, landing->from.side.queue, id, &binding, 1,
-			       sequence);
+	err = raw_submit_bound_by(landing->from.side.fd, landing->from.side.queue, graph,
+				  &binding, 1, deadline, sequence);
 	if (err)
 		return err;
 	return RAW_EVENTUALLY(raw_counter_raised(landing->to.side.fd, landing->to.side.counter)) ?
@@ -90,7 +105,7 @@ TEST_F(life, destroyed_in_flight)
 	int status;
 
 	ASSERT_EQ(0, landing_offer(landing, offset, LENGTH));
-	ASSERT_EQ(0, start_writing(landing, &sequence));
+	ASSERT_EQ(0, start_writing(landing, writing_graph(landing, MANY), 0, &sequence));
 	ASSERT_EQ(0, raw_destroy(landing->to.side.fd, landing->zone));
 	memset(area, LANDING_CANARY, LANDING_SIZE);
 	status = how_it_ended(landing, sequence);
@@ -116,7 +131,7 @@ TEST_F(life, cancelled_in_flight)
 	ASSERT_EQ(0, landing_offer(landing, 0, LENGTH));
 	ASSERT_EQ(0, raw_submit(landing->to.side.fd, landing->to.side.queue, graph, 0, 0,
 				&waiting));
-	ASSERT_EQ(0, start_writing(landing, &sequence));
+	ASSERT_EQ(0, start_writing(landing, writing_graph(landing, MANY), 0, &sequence));
 	ASSERT_EQ(0, raw_cancel(landing->from.side.fd, landing->from.side.queue, 0));
 	EXPECT_EQ(-ECANCELED, how_it_ended(landing, sequence));
 	EXPECT_EQ(0, raw_region_info(landing->from.side.fd, landing->from.region).uses);
@@ -128,15 +143,8 @@ TEST_F(life, cancelled_in_flight)
 
 static int reset_side(struct raw_side *side)
 {
-	struct ib_collq_object_reset reset = { .size = sizeof(reset), .id = side->queue };
-	int err = raw_ioctl(side->fd, IB_COLLQ_OBJECT_RESET, &reset);
-
-	if (err)
-		return err;
-	reset.id = side->endpoint;
-	err = raw_ioctl(side->fd, IB_COLLQ_OBJECT_RESET, &reset);
-	memcpy(side->attr.address, reset.address, sizeof(reset.address));
-	return err;
+	return raw_reset(side->fd, side->queue, NULL) ?:
+	       raw_reset(side->fd, side->endpoint, side->attr.address);
 }
 
 static int reset_both(struct landing *landing)
@@ -146,6 +154,38 @@ static int reset_both(struct landing *landing)
 	return reset_side(from) ?: reset_side(to) ?:
 	       raw_endpoint_connect(from->fd, from->endpoint, to->attr.address) ?:
 	       raw_endpoint_connect(to->fd, to->endpoint, from->attr.address);
+}
+
+/* The same at a deadline; and after a reset of both ends it's written again. */
+TEST_F_TIMEOUT(life, late_in_flight, 120)
+{
+	struct landing *landing = &self->landing;
+	const struct ib_collq_task task = raw_wait_for(landing->to.side.counter, 2 * TOO_MANY);
+	const struct ib_collq_sge sge = { .length = LENGTH };
+	int waiting = raw_graph_create(landing->to.side.fd, &task, 1), graph, status;
+	struct ib_collq_completion completion;
+	__u64 deadline, sequence, heard;
+
+	ASSERT_EQ(0, landing_offer(landing, 0, LENGTH));
+	ASSERT_EQ(0, raw_submit(landing->to.side.fd, landing->to.side.queue, waiting, 0, 0,
+				&heard));
+	graph = writing_graph(landing, TOO_MANY);
+	deadline = raw_in_ms(LATE_MS);
+	ASSERT_EQ(0, start_writing(landing, graph, deadline, &sequence));
+	EXPECT_EQ(-ETIMEDOUT, how_it_ended(landing, sequence));
+	EXPECT_LE(deadline, raw_now());
+	EXPECT_EQ(0, raw_region_info(landing->from.side.fd, landing->from.region).uses);
+	ASSERT_TRUE(raw_ring_take(&landing->from.side.ring, &completion));
+	EXPECT_GT(TOO_MANY, completion.task);
+	ASSERT_EQ(0, raw_result(landing->to.side.fd, landing->to.side.queue, heard, &status));
+	EXPECT_EQ(-ETIMEDOUT, status);
+	EXPECT_TRUE(raw_ring_take(&landing->to.side.ring, &completion));
+	EXPECT_TRUE(RAW_EVENTUALLY(has_state(&landing->from.side, IB_COLLQ_ENDPOINT_ERROR)));
+
+	ASSERT_EQ(0, reset_both(landing));
+	memset(landing->to.area, LANDING_CANARY, LANDING_SIZE);
+	ASSERT_EQ(0, landing_offer(landing, 60, LENGTH));
+	EXPECT_EQ(0, landing_check(landing, &sge, 1, 0, 2));
 }
 
 /* What the old connection was given is gone; on the new one all begins anew. */
