@@ -3,10 +3,13 @@
  * Looking into other contexts: who may, and what is seen.
  */
 #include <errno.h>
+#include <linux/capability.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -16,6 +19,7 @@
 
 #define SOMEBODY	1234
 #define SOMEBODY_ELSE	1235
+#define STRANGER	1236
 
 FIXTURE(inspect) {
 	struct raw_side a;
@@ -112,50 +116,221 @@ TEST_F(inspect, another)
 	EXPECT_EQ(-ENOENT, context_describe(self->a.fd, attr.id, 0, &attr));
 }
 
-/* As a user: the number of the given process' contexts that are seen. */
-static int seen_by(uid_t uid, pid_t pid)
-{
-	pid_t child = fork();
-	int status, fd;
+/* Whose contexts there are to be seen; the last one's is in a PID namespace of its own. */
+enum { OF_ROOT, OF_SOMEBODY, OF_SOMEBODY_ELSE, OF_SOMEBODY_BELOW, NR_OWNERS };
 
-	if (!child) {
-		if (setresuid(uid, uid, uid))
-			_exit(100);
-		fd = raw_open();
-		_exit(fd < 0 ? 101 : contexts_of(fd, pid));
-	}
-	if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status))
-		return -1;
-	return WEXITSTATUS(status);
+#define SEEN(owner)	(1 << (owner))
+#define ALL		(SEEN(NR_OWNERS) - 1)
+
+/* Beyond all those */
+#define NOT_OPENED	100
+#define NO_SENSE	101
+
+/* A process that has a context with an object in it, until it's told to end */
+struct owner {
+	pid_t pid;
+	int end;
+	__u32 context;
+};
+
+/* As fork(), in new namespaces */
+static pid_t fork_into(unsigned long namespaces)
+{
+	return syscall(SYS_clone, namespaces | SIGCHLD, 0, 0, 0, 0);
 }
 
-/* A process of another user, with two contexts, until it's told to end. */
-TEST_F(inspect, users)
+/* That user, with CAP_SYS_ADMIN and no other capability, or without any. */
+static bool become(uid_t uid, bool admin)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct caps[2] = {};
+
+	if (admin) {
+		caps[0].permitted = 1U << CAP_SYS_ADMIN;
+		caps[0].effective = caps[0].permitted;
+	}
+	return !prctl(PR_SET_KEEPCAPS, 1) && !setresuid(uid, uid, uid) &&
+	       !syscall(SYS_capset, &header, caps);
+}
+
+static void owner_run(uid_t uid, int ready, int end)
+{
+	struct ib_collq_context_describe attr;
+	char byte;
+	int fd;
+
+	if (!become(uid, false))
+		_exit(1);
+	fd = raw_open();
+	if (raw_counter_create(fd, IB_COLLQ_SOURCE_USER, 0) < 0 ||
+	    context_describe(fd, 0, 0, &attr) ||
+	    write(ready, &attr.id, sizeof(attr.id)) != sizeof(attr.id))
+		_exit(1);
+	_exit(!!read(end, &byte, 1));
+}
+
+static bool owner_start(struct owner *owner, uid_t uid, unsigned long namespaces)
 {
 	int ready[2], end[2];
-	pid_t owner;
-	char byte;
+	bool began;
 
-	ASSERT_EQ(0, pipe(ready));
-	ASSERT_EQ(0, pipe(end));
-	owner = fork();
-	ASSERT_LE(0, owner);
-	if (!owner) {
+	if (pipe(ready) || pipe(end))
+		return false;
+	owner->pid = fork_into(namespaces);
+	if (!owner->pid) {
 		close(end[1]);
-		if (setresuid(SOMEBODY, SOMEBODY, SOMEBODY) || raw_open() < 0 || raw_open() < 0 ||
-		    write(ready[1], "", 1) != 1)
-			_exit(1);
-		_exit(read(end[0], &byte, 1) != 0);
+		owner_run(uid, ready[1], end[0]);
 	}
 	close(ready[1]);
-	ASSERT_EQ(1, read(ready[0], &byte, 1));
-	EXPECT_EQ(2, seen_by(SOMEBODY, owner));
-	EXPECT_EQ(0, seen_by(SOMEBODY_ELSE, owner));
-	EXPECT_EQ(2, seen_by(0, owner));
-	EXPECT_EQ(0, seen_by(SOMEBODY, getpid()));
-	close(end[1]);
-	EXPECT_EQ(owner, waitpid(owner, NULL, 0));
-	EXPECT_EQ(0, seen_by(0, owner));
+	close(end[0]);
+	owner->end = end[1];
+	began = read(ready[0], &owner->context, sizeof(owner->context)) == sizeof(owner->context);
+	close(ready[0]);
+	return began;
+}
+
+/* Whether a context is found in the list and by its id, and can be looked into: all or none. */
+static int sees(int fd, __u32 id)
+{
+	struct ib_collq_context_describe attr = {};
+	struct ib_collq_object_describe object = {
+		.size = sizeof(object),
+		.flags = IB_COLLQ_DESCRIBE_NEXT,
+		.context = id,
+	};
+	bool found = false;
+	__u32 next = 0;
+
+	while (!found && !context_describe(fd, next, IB_COLLQ_DESCRIBE_NEXT, &attr)) {
+		found = attr.id == id;
+		next = attr.id + 1;
+	}
+	if (context_describe(fd, id, 0, &attr) != (found ? 0 : -ENOENT) ||
+	    raw_ioctl(fd, IB_COLLQ_OBJECT_DESCRIBE, &object) != (found ? 0 : -ENOENT))
+		return -1;
+	return found;
+}
+
+FIXTURE(visible) {
+	struct raw_side root;
+	struct owner owners[NR_OWNERS];
+};
+
+/* Who looks, from which namespaces, and whose contexts that one is to see */
+FIXTURE_VARIANT(visible) {
+	uid_t uid;
+	bool admin;
+	unsigned long namespaces;
+	int seen;
+};
+
+FIXTURE_VARIANT_ADD(visible, to_root) {
+	.uid = 0, .admin = true, .seen = ALL,
+};
+
+FIXTURE_VARIANT_ADD(visible, to_root_without_capabilities) {
+	.uid = 0, .seen = SEEN(OF_ROOT),
+};
+
+FIXTURE_VARIANT_ADD(visible, to_a_user) {
+	.uid = SOMEBODY, .seen = SEEN(OF_SOMEBODY) | SEEN(OF_SOMEBODY_BELOW),
+};
+
+FIXTURE_VARIANT_ADD(visible, to_another_user) {
+	.uid = SOMEBODY_ELSE, .seen = SEEN(OF_SOMEBODY_ELSE),
+};
+
+FIXTURE_VARIANT_ADD(visible, to_a_stranger) {
+	.uid = STRANGER, .seen = 0,
+};
+
+FIXTURE_VARIANT_ADD(visible, to_a_stranger_with_the_capability) {
+	.uid = STRANGER, .admin = true, .seen = ALL,
+};
+
+/* Neither those above nor those in another one below. */
+FIXTURE_VARIANT_ADD(visible, from_a_pid_namespace) {
+	.uid = SOMEBODY, .namespaces = CLONE_NEWPID, .seen = 0,
+};
+
+FIXTURE_VARIANT_ADD(visible, from_a_pid_namespace_to_root) {
+	.uid = 0, .namespaces = CLONE_NEWPID, .seen = 0,
+};
+
+FIXTURE_VARIANT_ADD(visible, from_a_pid_namespace_with_the_capability) {
+	.uid = SOMEBODY, .admin = true, .namespaces = CLONE_NEWPID, .seen = ALL,
+};
+
+/* There everybody may do anything, with what is there. */
+FIXTURE_VARIANT_ADD(visible, from_a_user_namespace) {
+	.uid = SOMEBODY, .namespaces = CLONE_NEWUSER,
+	.seen = SEEN(OF_SOMEBODY) | SEEN(OF_SOMEBODY_BELOW),
+};
+
+FIXTURE_SETUP(visible)
+{
+	struct ib_collq_context_describe attr;
+
+	if (geteuid())
+		SKIP(return, "takes root");
+	ASSERT_EQ(0, raw_side_open(&self->root));
+	ASSERT_EQ(0, context_describe(self->root.fd, 0, 0, &attr));
+	self->owners[OF_ROOT].context = attr.id;
+	ASSERT_TRUE(owner_start(&self->owners[OF_SOMEBODY], SOMEBODY, 0));
+	ASSERT_TRUE(owner_start(&self->owners[OF_SOMEBODY_ELSE], SOMEBODY_ELSE, 0));
+	ASSERT_TRUE(owner_start(&self->owners[OF_SOMEBODY_BELOW], SOMEBODY, CLONE_NEWPID));
+}
+
+FIXTURE_TEARDOWN(visible)
+{
+	struct owner *owner;
+
+	/* All of them first, since those that were started later have the others' pipes too. */
+	for (owner = self->owners; owner < self->owners + NR_OWNERS; owner++) {
+		if (owner->pid > 0)
+			close(owner->end);
+	}
+	for (owner = self->owners; owner < self->owners + NR_OWNERS; owner++) {
+		if (owner->pid > 0)
+			EXPECT_EQ(0, raw_exit_status(owner->pid));
+	}
+	raw_side_close(&self->root);
+}
+
+/* All that are seen, which have the pid that they have there, or none. */
+static int look_around(const struct owner *owners, bool pids)
+{
+	struct ib_collq_context_describe attr;
+	int fd = raw_open(), seen = 0, i, see;
+
+	if (context_describe(fd, 0, 0, &attr) || attr.pid != (__u32)getpid())
+		return NOT_OPENED;
+	for (i = 0; i < NR_OWNERS; i++) {
+		see = sees(fd, owners[i].context);
+		if (see < 0)
+			return NO_SENSE;
+		if (!see)
+			continue;
+		seen |= SEEN(i);
+		context_describe(fd, owners[i].context, 0, &attr);
+		if (i != OF_ROOT && attr.pid != (pids ? (__u32)owners[i].pid : 0))
+			return NO_SENSE;
+	}
+	return seen;
+}
+
+TEST_F(visible, contexts)
+{
+	pid_t child = fork_into(variant->namespaces & CLONE_NEWPID);
+
+	ASSERT_LE(0, child);
+	if (!child) {
+		if (!become(variant->uid, variant->admin) ||
+		    unshare(variant->namespaces & CLONE_NEWUSER))
+			_exit(NOT_OPENED);
+		_exit(look_around(self->owners, !(variant->namespaces & CLONE_NEWPID)));
+	}
+	EXPECT_EQ(variant->seen, raw_exit_status(child));
 }
 
 /* Who has a call that doesn't come back isn't waited for by those who look. */
