@@ -8,10 +8,11 @@
  *
  * Each connection has a child of the daemon's, which reads what to start, starts
  * it in a session of its own, and then passes bytes: from the connection to its
- * standard input, from its output and error to the connection. Input that the
- * process has not taken yet keeps the child from reading more, so that it comes to
- * bear on the sender; that the connection has gone is noticed all the same.
+ * standard input, from its output and error to the connection. It waits for neither:
+ * input that the process has not taken yet is kept, and bounded by what the client may
+ * send; output stays in the pipe until what is said already has been sent.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
@@ -34,6 +35,8 @@
 #define MAX_STRINGS	4096	/* of argv and envp each */
 #define START_LIMIT_S	30	/* from connecting to having said what to start */
 #define HEARD_TRIES	10000	/* of 1 ms: from having said something to the client's having it */
+#define CLOSE_LIMIT_S	30	/* from the client's having the last word to its closing */
+#define OUTPUT_PIECE	16384
 
 struct strings {
 	char *at[MAX_STRINGS + 1];
@@ -48,9 +51,13 @@ struct job {
 	pid_t pid;
 	int pidfd;
 	int in, out, err;	/* our ends of its standard streams, or -1 */
-	uint8_t *pending;	/* input that it hasn't taken yet */
-	size_t pending_length;
-	size_t pending_done;
+	uint8_t input[INPUT_WINDOW];	/* that it hasn't taken yet */
+	size_t input_length;
+	bool input_ended;
+	uint32_t taken;			/* bytes of which the client hasn't been told */
+	uint8_t outgoing[FRAME_HEADER + OUTPUT_PIECE];
+	size_t outgoing_length;		/* 0: there is none */
+	size_t outgoing_done;
 };
 
 static struct job job = { .in = -1, .out = -1, .err = -1, .pidfd = -1 };
@@ -70,12 +77,38 @@ static void say(uint8_t type, const void *data, size_t length)
 		leave();
 }
 
+static bool is_heard(void)
+{
+	int left;
+
+	return ioctl(job.conn, SIOCOUTQ, &left) || !left;
+}
+
+/*
+ * After the last word. To close with something unread resets the connection, which takes
+ * back what the client hasn't got yet: so the client closes first.
+ */
+static _Noreturn void await_close(void)
+{
+	struct pollfd readable = { .fd = job.conn, .events = POLLIN };
+	char waste[4096];
+
+	shutdown(job.conn, SHUT_WR);
+	do {
+		while (!poll(&readable, 1, CLOSE_LIMIT_S * 1000)) {
+			if (is_heard())
+				leave();
+		}
+	} while (recv(job.conn, waste, sizeof(waste), 0) > 0);
+	leave();
+}
+
 static _Noreturn void refuse(int error)
 {
 	uint8_t byte = error;
 
 	say(FRAME_FAILED, &byte, sizeof(byte));
-	leave();
+	await_close();
 }
 
 static void close_stream(int *fd)
@@ -104,13 +137,10 @@ static void add(struct strings *strings, const struct frame *frame)
 /* What a host has not sent yet goes with it, so: until it has been acknowledged. */
 static void wait_until_heard(void)
 {
-	int tries, left;
+	int tries;
 
-	for (tries = 0; tries < HEARD_TRIES; tries++) {
-		if (ioctl(job.conn, SIOCOUTQ, &left) || !left)
-			return;
+	for (tries = 0; tries < HEARD_TRIES && !is_heard(); tries++)
 		usleep(1000);
-	}
 }
 
 /* Whoever made the pipe sees to the rest. */
@@ -234,17 +264,39 @@ static void start_command(void)
 	say(FRAME_STARTED, NULL, 0);
 }
 
-/* Pass on what there is of a stream: false if there is nothing for now. */
+static void send_outgoing(void)
+{
+	ssize_t n = send(job.conn, job.outgoing + job.outgoing_done,
+			 job.outgoing_length - job.outgoing_done, MSG_DONTWAIT);
+
+	if (n < 0 && errno != EAGAIN && errno != EINTR)
+		leave();
+	if (n > 0)
+		job.outgoing_done += n;
+	if (job.outgoing_done < job.outgoing_length)
+		return;
+	job.outgoing_length = 0;
+	job.outgoing_done = 0;
+}
+
+/* The data are there already. */
+static void put_outgoing(uint8_t type, uint32_t length)
+{
+	frame_header(job.outgoing, type, length);
+	job.outgoing_length = FRAME_HEADER + length;
+	send_outgoing();
+}
+
+/* Pass on what there is of a stream: false if that's nothing, or has to wait. */
 static bool pass_output(int *fd, uint8_t type)
 {
-	uint8_t buffer[16384];
 	ssize_t n;
 
-	if (*fd < 0)
+	if (*fd < 0 || job.outgoing_length)
 		return false;
-	n = read(*fd, buffer, sizeof(buffer));
+	n = read(*fd, job.outgoing + FRAME_HEADER, OUTPUT_PIECE);
 	if (n > 0) {
-		say(type, buffer, n);
+		put_outgoing(type, n);
 		return true;
 	}
 	if (!n || (errno != EAGAIN && errno != EINTR))
@@ -252,105 +304,143 @@ static bool pass_output(int *fd, uint8_t type)
 	return false;
 }
 
+/* Now and then, lest there be more words than input. */
+static void tell_taken(void)
+{
+	uint32_t taken = htonl(job.taken);
+
+	if (job.outgoing_length || job.taken < INPUT_WINDOW / 2)
+		return;
+	memcpy(job.outgoing + FRAME_HEADER, &taken, sizeof(taken));
+	job.taken = 0;
+	put_outgoing(FRAME_TAKEN, sizeof(taken));
+}
+
 static void push_input(void)
 {
 	ssize_t n;
 
-	while (job.pending_done < job.pending_length) {
-		n = write(job.in, job.pending + job.pending_done,
-			  job.pending_length - job.pending_done);
+	while (job.input_length) {
+		n = write(job.in, job.input, job.input_length);
+		if (n < 0 && errno == EINTR)
+			continue;
 		if (n < 0 && errno == EAGAIN)
 			return;
-		if (n < 0 && errno != EINTR) {
+		if (n < 0) {
 			/* It reads no more: what else comes is for nobody. */
 			close_stream(&job.in);
-			break;
+			n = job.input_length;
 		}
-		if (n > 0)
-			job.pending_done += n;
+		job.taken += n;
+		job.input_length -= n;
+		memmove(job.input, job.input + n, job.input_length);
 	}
-	job.pending_length = 0;
-	job.pending_done = 0;
+	if (job.input_ended)
+		close_stream(&job.in);
 }
 
 static void take_input(const struct frame *frame)
 {
-	if (!frame->length)
-		close_stream(&job.in);
-	if (job.in < 0)
+	if (job.in < 0) {
+		job.taken += frame->length;
 		return;
-	memcpy(job.pending, frame->data, frame->length);
-	job.pending_length = frame->length;
+	}
+	if (frame->length > INPUT_WINDOW - job.input_length)
+		leave();
+	memcpy(job.input + job.input_length, frame->data, frame->length);
+	job.input_length += frame->length;
+	job.input_ended |= !frame->length;
 	push_input();
 }
 
-/* What the client wants, as long as the process keeps up with it. */
+/* What the client wants. */
 static void obey(void)
 {
 	struct frame frame;
-	int rc = 0;
+	int rc;
 
-	while (!job.pending_length && (rc = frame_next(&job.reader, &frame)) > 0) {
+	while ((rc = frame_next(&job.reader, &frame)) > 0) {
 		if (frame.type == FRAME_INPUT)
 			take_input(&frame);
-		else if (frame.type == FRAME_SIGNAL && frame.length == 1)
-			kill(-job.pid, frame.data[0]);
-		else
+		else if (frame.type != FRAME_SIGNAL || frame.length != 1)
 			leave();
+		else if (job.pid)
+			kill(-job.pid, frame.data[0]);
 	}
 	if (rc < 0)
 		leave();
 }
 
+/* Until all is sent, and none the less attentive. */
+static void flush(void)
+{
+	struct pollfd fd = { .fd = job.conn, .events = POLLIN | POLLOUT };
+
+	while (job.outgoing_length) {
+		if (poll(&fd, 1, -1) < 0)
+			continue;
+		if (fd.revents & POLLOUT)
+			send_outgoing();
+		if (fd.revents & ~POLLOUT) {
+			read_frames();
+			obey();
+		}
+	}
+}
+
 /* Its process group goes with it; so nothing more is written than is there now. */
 static _Noreturn void finish(void)
 {
-	uint8_t byte;
 	int status;
 
 	kill(-job.pid, SIGKILL);
 	waitpid(job.pid, &status, 0);
-	while (pass_output(&job.out, FRAME_OUTPUT) || pass_output(&job.err, FRAME_ERROR))
-		;
-	byte = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-	say(FRAME_EXITED, &byte, sizeof(byte));
-	_exit(0);
+	job.pid = 0;
+	close_stream(&job.in);
+	do {
+		flush();
+	} while (pass_output(&job.err, FRAME_ERROR) || pass_output(&job.out, FRAME_OUTPUT));
+	job.outgoing[FRAME_HEADER] =
+		WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	put_outgoing(FRAME_EXITED, 1);
+	flush();
+	await_close();
 }
 
 static _Noreturn void serve(void)
 {
-	job.pending = malloc(FRAME_MAX);
-	if (!job.pending)
-		refuse(ENOMEM);
 	read_command();
 	start_command();
-	for (;;) {
-		short more = job.pending_length ? 0 : POLLIN;
+	/* Some may have come with the command. */
+	obey();
+	tell_taken();
+	for (;; tell_taken()) {
+		bool sending = job.outgoing_length;
 		struct pollfd fds[] = {
-			{ .fd = job.conn, .events = POLLRDHUP | more },
+			{ .fd = job.conn, .events = POLLIN | (sending ? POLLOUT : 0) },
 			{ .fd = job.pidfd, .events = POLLIN },
-			{ .fd = job.out, .events = POLLIN },
-			{ .fd = job.err, .events = POLLIN },
-			{ .fd = job.pending_length ? job.in : -1, .events = POLLOUT },
+			{ .fd = sending ? -1 : job.err, .events = POLLIN },
+			{ .fd = sending ? -1 : job.out, .events = POLLIN },
+			{ .fd = job.input_length ? job.in : -1, .events = POLLOUT },
 		};
 
-		obey();
-		if (job.pending_length != 0 && more)
-			continue;
 		if (poll(fds, 5, -1) < 0)
 			continue;
+		if (fds[0].revents & POLLOUT)
+			send_outgoing();
+		if (fds[0].revents & ~POLLOUT) {
+			read_frames();
+			obey();
+		}
+		/* There is less of errors, and they should not stand behind the other. */
 		if (fds[2].revents)
-			pass_output(&job.out, FRAME_OUTPUT);
-		if (fds[3].revents)
 			pass_output(&job.err, FRAME_ERROR);
-		if (fds[1].revents)
-			finish();
+		if (fds[3].revents)
+			pass_output(&job.out, FRAME_OUTPUT);
 		if (fds[4].revents)
 			push_input();
-		if (fds[0].revents & POLLIN)
-			read_frames();
-		else if (fds[0].revents)
-			leave();
+		if (fds[1].revents)
+			finish();
 	}
 }
 

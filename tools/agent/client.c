@@ -2,6 +2,7 @@
 /*
  * Processes on other hosts; see client.h.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -22,6 +23,7 @@ struct agent_process {
 	int fd;
 	int error;			/* the final one */
 	bool ended;			/* EXITED has been said */
+	uint32_t untaken;		/* bytes of input */
 	struct frame_reader reader;
 };
 
@@ -121,7 +123,21 @@ int agent_process_fd(const struct agent_process *process)
 	return process->fd;
 }
 
-/* 1: it is one of the client's; -errno: the process never was */
+static int note_taken(struct agent_process *process, const struct frame *frame)
+{
+	uint32_t taken;
+
+	if (frame->length != sizeof(taken))
+		return -EPROTO;
+	memcpy(&taken, frame->data, sizeof(taken));
+	taken = ntohl(taken);
+	if (taken > process->untaken)
+		return -EPROTO;
+	process->untaken -= taken;
+	return 0;
+}
+
+/* 1: it is one of the client's; 0: it isn't; -errno: the process never was */
 static int translate(struct agent_process *process, const struct frame *frame,
 		     struct agent_event *event)
 {
@@ -143,6 +159,8 @@ static int translate(struct agent_process *process, const struct frame *frame,
 		event->status = frame->data[0];
 		process->ended = true;
 		return 1;
+	case FRAME_TAKEN:
+		return note_taken(process, frame);
 	case FRAME_FAILED:
 		return frame->length == 1 && frame->data[0] ? -frame->data[0] : -EPROTO;
 	default:
@@ -150,32 +168,49 @@ static int translate(struct agent_process *process, const struct frame *frame,
 	}
 }
 
-int agent_process_next(struct agent_process *process, struct agent_event *event)
+/* Of what has come in already: as above */
+static int next_event(struct agent_process *process, struct agent_event *event)
 {
 	struct frame frame;
+	int rc;
+
+	while ((rc = frame_next(&process->reader, &frame)) > 0) {
+		rc = translate(process, &frame, event);
+		if (rc)
+			break;
+	}
+	return rc;
+}
+
+int agent_process_next(struct agent_process *process, struct agent_event *event)
+{
 	int rc;
 
 	if (process->error)
 		return process->error;
 	if (process->ended)
 		return 0;
-	for (;;) {
-		rc = frame_next(&process->reader, &frame);
+	do {
+		rc = next_event(process, event);
 		if (rc)
 			break;
 		rc = frame_fill(&process->reader, process->fd);
-		if (rc <= 0)
-			break;
-	}
-	if (rc > 0)
-		rc = translate(process, &frame, event);
+	} while (rc > 0);
 	if (rc < 0)
 		process->error = rc;
 	return rc;
 }
 
+size_t agent_process_room(const struct agent_process *process)
+{
+	return INPUT_WINDOW - process->untaken;
+}
+
 int agent_process_input(struct agent_process *process, const void *data, size_t length)
 {
+	if (length > agent_process_room(process))
+		return -EAGAIN;
+	process->untaken += length;
 	return frame_send(process->fd, FRAME_INPUT, data, length);
 }
 

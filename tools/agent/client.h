@@ -53,12 +53,16 @@ int agent_process_fd(const struct agent_process *process);
 int agent_process_next(struct agent_process *process, struct agent_event *event);
 
 /*
- * Bytes for its standard input; none for the end of it. Waits while the process
- * doesn't read and 64 KiB or so are on their way.
+ * How many bytes of input there is room for. It's more only after what happens next
+ * has been asked for, and nothing while 64 KiB are on their way to a process that
+ * doesn't read.
  */
+size_t agent_process_room(const struct agent_process *process);
+
+/* Bytes for its standard input, no more than there is room for; none for the end of it. */
 int agent_process_input(struct agent_process *process, const void *data, size_t length);
 
-/* A signal for its process group. Stands in line behind the input. */
+/* A signal for its process group. Input that it hasn't read doesn't hold it up. */
 int agent_process_signal(struct agent_process *process, int signal);
 
 /* Let go of it: if it hasn't ended, it is killed, with its process group. */

@@ -89,6 +89,15 @@ static int send_all(int fd, struct iovec *iov, int count)
 	return 0;
 }
 
+void frame_header(uint8_t *header, uint8_t type, uint32_t length)
+{
+	uint32_t on_wire = htonl(length);
+
+	memset(header, 0, FRAME_HEADER);
+	header[0] = type;
+	memcpy(header + 4, &on_wire, sizeof(on_wire));
+}
+
 int frame_send(int fd, uint8_t type, const void *data, size_t length)
 {
 	const char *at = data;
@@ -96,14 +105,13 @@ int frame_send(int fd, uint8_t type, const void *data, size_t length)
 
 	do {
 		uint32_t part = length < FRAME_MAX ? length : FRAME_MAX;
-		uint8_t header[FRAME_HEADER] = { type };
+		uint8_t header[FRAME_HEADER];
 		struct iovec iov[2] = {
 			{ .iov_base = header, .iov_len = sizeof(header) },
 			{ .iov_base = (char *)at, .iov_len = part },
 		};
-		uint32_t on_wire = htonl(part);
 
-		memcpy(header + 4, &on_wire, sizeof(on_wire));
+		frame_header(header, type, part);
 		rc = send_all(fd, iov, 2);
 		at += part;
 		length -= part;

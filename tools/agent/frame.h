@@ -9,6 +9,10 @@
  * When the client closes the connection, or its host falls silent, the process
  * and all of its process group are killed. There is no authentication of any
  * kind: this is for a private link among virtual machines.
+ *
+ * The agent always reads, also while nobody reads what it has to say: so a client
+ * that waits until it has sent a frame doesn't wait for long, and signals aren't held
+ * up. Therefore there is a bound to the input that the process hasn't taken yet.
  */
 #ifndef AGENT_FRAME_H
 #define AGENT_FRAME_H
@@ -20,6 +24,7 @@
 #define AGENT_PORT		"7411"
 #define FRAME_HEADER		8
 #define FRAME_MAX		65536		/* bytes behind the header */
+#define INPUT_WINDOW		65536U		/* bytes of input that are not TAKEN yet */
 
 /* From the client */
 #define FRAME_ARGUMENT		'a'	/* the next of argv */
@@ -35,6 +40,7 @@
 #define FRAME_FAILED		'F'	/* one byte: the errno for which it did not start */
 #define FRAME_OUTPUT		'O'	/* from its standard output */
 #define FRAME_ERROR		'E'	/* from its standard error */
+#define FRAME_TAKEN		'T'	/* 32 bits as above: so much input more, or in vain */
 #define FRAME_EXITED		'X'	/* one byte: exit status, or 128 + signal */
 
 struct frame {
@@ -58,6 +64,9 @@ int frame_fill(struct frame_reader *reader, int fd);
 
 /* The next frame: 1; 0: not complete yet; -EPROTO: the other end is no peer of ours. */
 int frame_next(struct frame_reader *reader, struct frame *frame);
+
+/* What stands before that many bytes. */
+void frame_header(uint8_t *header, uint8_t type, uint32_t length);
 
 /* Send one or more frames of a type, waiting until the last byte is taken. */
 int frame_send(int fd, uint8_t type, const void *data, size_t length);

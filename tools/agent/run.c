@@ -7,6 +7,7 @@
  * command; should it be killed outright, the agent kills the command.
  */
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -37,15 +38,37 @@ static int complain(const char *host, int error)
 	return error == -ENOENT ? 127 : error == -EACCES || error == -ENOEXEC ? 126 : EXIT_NOT_RUN;
 }
 
-static bool write_all(int fd, const void *data, size_t length)
+/* The one that is readable goes to the command; if that is gone, its events say why. */
+static void pass_signal(struct agent_process *process, int signals)
 {
-	while (length) {
-		ssize_t n = write(fd, data, length);
+	struct signalfd_siginfo info;
 
-		if (n < 0 && errno != EINTR)
+	if (read(signals, &info, sizeof(info)) == sizeof(info))
+		agent_process_signal(process, info.ssi_signo);
+}
+
+/* In pieces for which a pipe doesn't wait when it's writable: signals must pass meanwhile. */
+static bool write_all(struct agent_process *process, int signals, int fd, const char *data,
+		      size_t length)
+{
+	struct pollfd fds[] = {
+		{ .fd = fd, .events = POLLOUT },
+		{ .fd = signals, .events = POLLIN },
+	};
+	ssize_t n;
+
+	while (length) {
+		if (poll(fds, 2, -1) < 0)
+			continue;
+		if (fds[1].revents)
+			pass_signal(process, signals);
+		if (!fds[0].revents)
+			continue;
+		n = write(fd, data, length < PIPE_BUF ? length : PIPE_BUF);
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
 			return false;
 		if (n > 0) {
-			data = (const char *)data + n;
+			data += n;
 			length -= n;
 		}
 	}
@@ -66,7 +89,7 @@ static int watched_signals(void)
 }
 
 /* What the host has to say, all of it: -1, or our exit status. */
-static int take_events(const char *host, struct agent_process *process)
+static int take_events(const char *host, struct agent_process *process, int signals)
 {
 	struct agent_event event;
 	int rc;
@@ -77,25 +100,28 @@ static int take_events(const char *host, struct agent_process *process)
 		if (event.type == AGENT_EVENT_EXITED)
 			return event.status;
 		if (event.type == AGENT_EVENT_OUTPUT)
-			written = write_all(STDOUT_FILENO, event.data, event.length);
+			written = write_all(process, signals, STDOUT_FILENO, event.data,
+					    event.length);
 		else if (event.type == AGENT_EVENT_ERROR)
-			written = write_all(STDERR_FILENO, event.data, event.length);
+			written = write_all(process, signals, STDERR_FILENO, event.data,
+					    event.length);
 		if (!written)
 			return 128 + SIGPIPE;
 	}
 	return rc ? complain(host, rc) : -1;
 }
 
-static int pass_input(struct agent_process *process, struct pollfd *input)
+/* False if there is no more. Of errors, the next look at the events tells. */
+static bool pass_input(struct agent_process *process)
 {
+	size_t room = agent_process_room(process);
 	char buffer[16384];
-	ssize_t n = read(STDIN_FILENO, buffer, sizeof(buffer));
+	ssize_t n;
 
-	if (n < 0 && errno == EINTR)
-		return 0;
-	if (n <= 0)
-		input->fd = -1;
-	return agent_process_input(process, buffer, n > 0 ? n : 0);
+	n = read(STDIN_FILENO, buffer, room < sizeof(buffer) ? room : sizeof(buffer));
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return true;
+	return !agent_process_input(process, buffer, n > 0 ? n : 0) && n > 0;
 }
 
 static int follow(const char *host, struct agent_process *process)
@@ -103,22 +129,22 @@ static int follow(const char *host, struct agent_process *process)
 	struct pollfd fds[] = {
 		{ .fd = agent_process_fd(process), .events = POLLIN },
 		{ .fd = watched_signals(), .events = POLLIN },
-		{ .fd = STDIN_FILENO, .events = POLLIN },
+		{ .events = POLLIN },
 	};
-	struct signalfd_siginfo info;
+	bool more = true;
 	int status;
 
 	for (;;) {
-		status = take_events(host, process);
+		status = take_events(host, process, fds[1].fd);
 		if (status >= 0)
 			return status;
+		fds[2].fd = more && agent_process_room(process) ? STDIN_FILENO : -1;
 		if (poll(fds, 3, -1) < 0)
 			continue;
-		if (fds[1].revents && read(fds[1].fd, &info, sizeof(info)) == sizeof(info))
-			agent_process_signal(process, info.ssi_signo);
-		/* If the other end has gone, the next look at its events says why. */
-		if (fds[2].revents && pass_input(process, &fds[2]))
-			fds[2].fd = -1;
+		if (fds[1].revents)
+			pass_signal(process, fds[1].fd);
+		if (fds[2].revents)
+			more = pass_input(process);
 	}
 }
 

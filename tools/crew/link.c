@@ -4,8 +4,8 @@
  *
  * Both ends may have much to say at once (the ranks' addresses): if they waited
  * for each other to take it, they could wait for ever. So what can't go out now
- * is queued. An agent's connection only has a call that waits until all is taken;
- * it is given little at a time, and only when there is room for that.
+ * is queued. An agent's connection only has a call that waits until all is sent;
+ * it is given little at a time, and only when that can go out.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -165,9 +165,12 @@ unsigned int link_poll(const struct link *link, struct pollfd *fds)
 	if (link->error || link->ended)
 		return 0;
 	if (link->agent) {
+		/* Where there's no room, something comes in when there is. */
+		bool can_send = has_outgoing(link) && agent_process_room(link->agent);
+
 		fds[0] = (struct pollfd) {
 			.fd = agent_process_fd(link->agent),
-			.events = POLLIN | (has_outgoing(link) ? POLLOUT : 0),
+			.events = POLLIN | (can_send ? POLLOUT : 0),
 		};
 		return 1;
 	}
@@ -181,6 +184,7 @@ unsigned int link_poll(const struct link *link, struct pollfd *fds)
 static size_t send_some(struct link *link, const char *at, size_t bytes)
 {
 	struct pollfd writable = { .events = POLLOUT };
+	size_t room;
 	ssize_t n;
 
 	if (!link->agent) {
@@ -188,10 +192,14 @@ static size_t send_some(struct link *link, const char *at, size_t bytes)
 		return n > 0 ? n : 0;
 	}
 	writable.fd = agent_process_fd(link->agent);
-	if (poll(&writable, 1, 0) <= 0)
+	room = agent_process_room(link->agent);
+	if (!room || poll(&writable, 1, 0) <= 0)
 		return 0;
-	n = bytes < AGENT_PIECE ? bytes : AGENT_PIECE;
-	return agent_process_input(link->agent, at, n) ? 0 : n;
+	if (bytes > room)
+		bytes = room;
+	if (bytes > AGENT_PIECE)
+		bytes = AGENT_PIECE;
+	return agent_process_input(link->agent, at, bytes) ? 0 : bytes;
 }
 
 static void send_all(struct link *link)
