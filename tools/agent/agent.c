@@ -36,6 +36,7 @@
 #define START_LIMIT_S	30	/* from connecting to having said what to start */
 #define HEARD_TRIES	10000	/* of 1 ms: from having said something to the client's having it */
 #define CLOSE_LIMIT_S	30	/* from the client's having the last word to its closing */
+#define ACCEPT_PAUSE_US	100000	/* until a connection can be taken, that could not be */
 #define OUTPUT_PIECE	16384
 
 struct strings {
@@ -483,8 +484,11 @@ int main(int argc, char **argv)
 	}
 	for (;;) {
 		conn = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-		if (conn < 0)
+		if (conn < 0) {
+			/* Perhaps for want of descriptors: it's there until it's taken. */
+			usleep(ACCEPT_PAUSE_US);
 			continue;
+		}
 		if (!fork()) {
 			signal(SIGCHLD, SIG_DFL);
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
