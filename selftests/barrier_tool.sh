@@ -82,6 +82,16 @@ as_user() {
 		>"$work/out" 2>"$work/err" </dev/null
 }
 
+# can_not_fork: the tool is told so, with another host to be served, too, and ends well.
+can_not_fork() {
+	rc=0
+	as_user prlimit --nproc=1 "${tool_name:-collq-barrier}" --ranks 4 \
+		--hosts localhost,local:x || rc=$?
+	check "no more processes: exit status 1" is $rc 1
+	check "no more processes: said so" \
+		err_has "can't start 4 processes: Resource temporarily unavailable"
+}
+
 # plan: the end of a test.
 plan() {
 	echo "1..$n"

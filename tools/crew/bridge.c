@@ -28,6 +28,7 @@ void bridge_close(struct shared *shared)
 {
 	if (shared->bell >= 0)
 		close(shared->bell);
+	shared->bell = -1;
 }
 
 void bridge_sleep(struct shared *shared, const struct link *links, uint32_t nr, int ms)

@@ -60,7 +60,7 @@ void crew_open_gate(struct crew *crew, enum phase phase);
 void crew_raise_go(struct crew *crew);
 void crew_raise_stop(struct crew *crew);
 
-/* Ends whatever is still running. */
+/* Ends whatever is still running, if anything is. */
 void crew_kill(struct crew *crew);
 
 /* When all is cleared away: dies of the signal, if there was one. */

@@ -131,6 +131,8 @@ void hosts_stop(struct hosts *hosts)
 	hosts->nr = 0;
 	free(hosts->told);
 	free(hosts->remote);
+	hosts->told = NULL;
+	hosts->remote = NULL;
 	if (hosts->shared)
 		bridge_close(hosts->shared);
 }

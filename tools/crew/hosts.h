@@ -33,7 +33,7 @@ struct hosts {
 int hosts_prepare(struct hosts *hosts, const struct options *options, struct shared *shared);
 int hosts_start(struct hosts *hosts, uint32_t algorithm);
 
-/* Ends what there is on other hosts. */
+/* Ends what there is on other hosts; not a second time. */
 void hosts_stop(struct hosts *hosts);
 
 /* Carries on for some time, or less if much happens. False, and told, if one is lost. */
