@@ -51,6 +51,16 @@ no_rank_is_left() {
 	! pgrep -x "${tool_name:-collq-barrier}" >"$work/out"
 }
 
+# eventually COMMAND...: within 20 s
+eventually() {
+	local tries
+	for ((tries = 0; tries < 200; tries++)); do
+		! "$@" || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
 # json EXPRESSION: over the rows in @$rows, in Perl; true if it is.
 json() {
 	perl -MJSON::PP -0777 -e '
