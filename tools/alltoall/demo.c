@@ -10,15 +10,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <collq/collq.h>
 
 #include "alltoall.h"
+#include "arguments.h"
 #include "clock.h"
+#include "crew.h"
 #include "progress.h"
 #include "table.h"
 
@@ -157,15 +161,37 @@ static void run_parts(struct demo *demo)
 	}
 }
 
-/* Runs the tool in a process of its own; returns its end of a pipe, or -1. */
-static int run_swapped(pid_t *pid)
+static _Noreturn void become_swapped(const char * const *words, int out, pid_t parent)
 {
-	static const char * const words[] = {
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() == parent && dup2(out, STDOUT_FILENO) >= 0)
+		execv("/proc/self/exe", (char * const *)words);
+	_exit(EXIT_FAILURE);
+}
+
+/*
+ * Runs the tool in a process of its own, on the device that was asked for; returns its
+ * end of a pipe, or -1.
+ */
+static int run_swapped(const struct options *common, pid_t *pid)
+{
+	char timeout[16];
+	const char *words[24] = {
 		"collq-alltoall", "--ranks", "4", "--bytes", "1024", "--layout", "E",
-		"--packing", "sg", "--iterations", "3", "--swap", "1", NULL
+		"--packing", "sg", "--iterations", "3", "--swap", "1",
+		"--front-end", front_end_name(common->front_end), "--timeout", timeout,
 	};
-	unsigned int i;
+	pid_t parent = getpid();
+	unsigned int i = 0;
 	int ends[2];
+
+	snprintf(timeout, sizeof(timeout), "%" PRIu32, common->timeout);
+	while (words[i])
+		i++;
+	if (common->device) {
+		words[i++] = "--device";
+		words[i] = common->device;
+	}
 
 	printf("\n$");
 	for (i = 0; words[i]; i++)
@@ -173,11 +199,11 @@ static int run_swapped(pid_t *pid)
 	printf("\n");
 	if (fflush(stdout) || pipe2(ends, O_CLOEXEC))
 		return -1;
+	/* A signal ends both of us. */
+	crew_unblock_signals();
 	*pid = fork();
-	if (!*pid && dup2(ends[1], STDOUT_FILENO) >= 0)
-		execv("/proc/self/exe", (char * const *)words);
 	if (!*pid)
-		_exit(EXIT_FAILURE);
+		become_swapped(words, ends[1], parent);
 	close(ends[1]);
 	if (*pid > 0)
 		return ends[0];
@@ -189,7 +215,7 @@ static int run_swapped(pid_t *pid)
  * True if it has found wrong bytes: its exit status would be the same if a rank had
  * failed, but then there would be no table.
  */
-static bool swap_is_found(void)
+static bool swap_is_found(const struct options *common)
 {
 	char text[4096];
 	bool table = false;
@@ -197,7 +223,7 @@ static bool swap_is_found(void)
 	ssize_t nr;
 	pid_t pid;
 
-	from = run_swapped(&pid);
+	from = run_swapped(common, &pid);
 	if (from < 0) {
 		complain("can't run with blocks swapped: %s", strerror(errno));
 		return false;
@@ -231,7 +257,7 @@ enum row_end demo_run(const struct wanted *wanted)
 		complain("can't print the results: %s", strerror(-rc));
 		demo.worst = ROW_FAILED;
 	}
-	if (demo.worst != ROW_GOOD || !swap_is_found())
+	if (demo.worst != ROW_GOOD || !swap_is_found(common))
 		return demo.worst == ROW_GOOD ? ROW_BAD : demo.worst;
 	printf("All-to-alls: %u rows of %d ways, each %" PRIu64 " times: %" PRIu64
 	       " bytes received, 0 wrong.\n", common->nr_ranks * wanted->nr_bytes, NR_WAYS,

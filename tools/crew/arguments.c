@@ -77,7 +77,7 @@ static void parse_hosts(struct options *options, char *list)
 		usage_error("--hosts: %s", wrong);
 }
 
-static void parse_front_end(struct options *options, const char *name)
+const char *front_end_name(uint32_t front_end)
 {
 	static const char * const names[] = {
 		[FRONT_END_CHAR] = "char",
@@ -85,8 +85,13 @@ static void parse_front_end(struct options *options, const char *name)
 		[FRONT_END_AUTO] = "auto",
 	};
 
-	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!strcmp(names[i], name)) {
+	return front_end < sizeof(names) / sizeof(names[0]) ? names[front_end] : NULL;
+}
+
+static void parse_front_end(struct options *options, const char *name)
+{
+	for (uint32_t i = 0; front_end_name(i); i++) {
+		if (!strcmp(front_end_name(i), name)) {
 			options->front_end = i;
 			return;
 		}

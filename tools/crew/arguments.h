@@ -38,6 +38,9 @@ _Noreturn __attribute__((format(printf, 1, 2))) void usage_error(const char *for
 uint64_t parse_number(const char *name, const char *text, uint64_t min, uint64_t max);
 void parse_ranks(struct options *options, char *list);
 
+/* As the option has it, or NULL. */
+const char *front_end_name(uint32_t front_end);
+
 /* The next of them, or -1. @own ends with one that has no name. */
 int next_option(int argc, char **argv, const struct option *own);
 

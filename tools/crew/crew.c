@@ -45,6 +45,11 @@ void crew_block_signals(void)
 	sigprocmask(SIG_BLOCK, &watched, &at_start);
 }
 
+void crew_unblock_signals(void)
+{
+	sigprocmask(SIG_SETMASK, &at_start, NULL);
+}
+
 /* The signals that the parent takes its own way are the children's again. */
 static _Noreturn void become_rank(const struct crew *crew, uint32_t algorithm, uint32_t rank,
 				  pid_t parent)

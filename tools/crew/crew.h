@@ -38,6 +38,9 @@ struct crew {
 /* Before anything else: signals are from now on taken at the crew's hands. */
 void crew_block_signals(void);
 
+/* And no more, where there is no crew. */
+void crew_unblock_signals(void);
+
 /* Starts the ranks of this host, or none. */
 int crew_start(struct crew *crew, const struct options *options, struct shared *shared,
 	       uint32_t algorithm, uint32_t first, uint32_t nr);
