@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Allocations that fail when a test says so. A program that links alloc_wrap.o
- * with -Wl,--wrap=calloc,--wrap=realloc,--wrap=free has its own allocations and
+ * with -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free has its own allocations and
  * those of static libraries come by here; the C library's own ones don't.
  */
 #ifndef ALLOC_WRAP_H
@@ -31,9 +31,11 @@ bool alloc_wrap_stop(void);
 long alloc_wrap_live(void);
 
 /* By the linker: what is wrapped, and by what. */
+void *__real_malloc(size_t size);
 void *__real_calloc(size_t nr, size_t size);
 void *__real_realloc(void *old, size_t size);
 void __real_free(void *memory);
+void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t nr, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 void __wrap_free(void *memory);

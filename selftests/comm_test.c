@@ -411,6 +411,8 @@ static void bad_arguments(struct team_member *me)
 	oob.test = NULL;
 	CHECK_IS(-EINVAL, collq_comm_create(me->ctx, 0, 2, &oob, &comm));
 
+	/* By uverbs it's a descriptor that names the device. */
+	CHECK_IS(0, setenv("COLLQ_FRONT_END", "char", 1));
 	CHECK_IS(-ENODEV, collq_open("nosuch0", &ctx));
 	snprintf(name, sizeof(name), "%s:%u", collq_context_device(me->ctx),
 		 collq_context_port(me->ctx));

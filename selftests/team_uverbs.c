@@ -37,8 +37,13 @@ int __wrap_collq_open(const char *device, struct collq_context **context)
 	if (!pairs[i].verbs)
 		return -ENODEV;
 	err = collq_open_verbs(pairs[i].verbs, context);
-	pairs[i].context = err ? NULL : *context;
-	return err;
+	if (err) {
+		ibv_close_device(pairs[i].verbs);
+		pairs[i].verbs = NULL;
+		return err;
+	}
+	pairs[i].context = *context;
+	return 0;
 }
 
 int __wrap_collq_close(struct collq_context *context)
