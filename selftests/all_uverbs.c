@@ -77,8 +77,10 @@ static int open_verbs(void)
 	struct collq_verbs *verbs;
 	int err;
 
-	if (!ibv)
+	if (!ibv) {
+		errno = ENODEV;
 		return -1;
+	}
 	err = ibv->cmd_fd < MAX_FILES ? collq_verbs_open(ibv->cmd_fd, DRIVER, &verbs) : -EMFILE;
 	if (err) {
 		ibv_close_device(ibv);

@@ -467,6 +467,11 @@ static bool run(const char *command)
 	return false;
 }
 
+bool unplug_take(uint32_t way)
+{
+	return run(commands[way]);
+}
+
 bool unplug_undo(void)
 {
 	if (!run("modprobe -a rdma_rxe ib_collq"))
@@ -489,7 +494,7 @@ static const char *act(struct team *team)
 		return "not all are busy";
 	nanosleep(&delay, NULL);
 	begin = raw_now();
-	gone = run(commands[plan.way]);
+	gone = unplug_take(plan.way);
 	took_ns = raw_now() - begin;
 	if (!gone)
 		return "the device doesn't go";

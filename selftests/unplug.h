@@ -54,6 +54,14 @@ bool unplug_possible(uint32_t way);
 unsigned int unplug_run(const struct unplug_plan *plan, struct unplug_result *result);
 
 /**
+ * unplug_take() - take it away, and no more
+ * @way: UNPLUG_*
+ *
+ * Return: whether it has gone.
+ */
+bool unplug_take(uint32_t way);
+
+/**
  * unplug_undo() - bring back what is missing: driver, network device, device
  *
  * Return: whether all of it is there.
