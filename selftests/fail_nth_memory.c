@@ -41,7 +41,7 @@ static int graph_create(const struct raw_side *side, struct ib_collq_task task)
 
 int state_with_region(struct world *w)
 {
-	return is_made(region_create(w, MEMORY / 2), &w->object[0]);
+	return is_made(region_create(w, MEMORY - RAW_PAGE), &w->object[0]);
 }
 
 /* What it was made of is other memory now. */
@@ -63,9 +63,8 @@ int state_with_stale_region(struct world *w)
 /* A list of parts of one that is then the list's own. */
 static int state_with_list(struct world *w)
 {
-	int err = is_made(region_create(w, MEMORY - 100), &w->object[1]);
+	int err = state_with_region(w);
 
-	w->object[0] = w->object[1];
 	return err ? err : is_made(call_region_create_list(w), &w->object[0]);
 }
 
