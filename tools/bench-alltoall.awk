@@ -44,7 +44,7 @@ function begin(title, heads,    nr, i) {
 	print title "\n"
 	nr = split(heads, head)
 	for (i = 1; i <= nr; i++)
-		width[i] = length(head[i]) > 7 ? length(head[i]) : 7
+		width[i] = length(head[i]) > 8 ? length(head[i]) : 8
 	columns = nr
 	rule(width, nr)
 	row(heads)
