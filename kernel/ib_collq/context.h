@@ -62,7 +62,7 @@ struct collq_leftovers {
  * @rings: rings of the context
  * @probe: finds out about peers that are waited for
  * @poll_wait: woken when a ring gets an entry or the device goes
- * @leftovers: regions whose memory nobody of the process could let go of
+ * @leftovers: regions whose memory is still to be let go of
  * @free_work: frees the context when the last reference goes in softirq
  */
 struct collq_context {

@@ -172,8 +172,8 @@ void collq_leftovers_init(struct collq_leftovers *leftovers)
 }
 
 /*
- * The same for who doesn't wait for what a process does with its memory: a worker does it.
- * The caller has a reference to the context.
+ * A worker lets go of the memory: for who doesn't wait for what a process does with it. The
+ * caller has a reference to the context.
  */
 void collq_leftovers_hand_over(struct collq_context *ctx)
 {
@@ -201,7 +201,8 @@ void collq_leftovers_finish(struct collq_context *ctx)
 
 /*
  * Nothing uses the memory any more. Whoever this happens under calls
- * collq_leftovers_finish() when he holds nothing any more. Sleeps.
+ * collq_leftovers_finish() or collq_leftovers_hand_over() when he holds nothing any more.
+ * Sleeps.
  */
 static void collq_region_release(struct collq_region *region)
 {

@@ -13,7 +13,8 @@ struct collq_device;
 
 /**
  * struct collq_verbs - a context's protection domain and hold on the device
- * @refs: one of the context, one of each endpoint, lingering ones included
+ * @refs: one of the context, one of each endpoint, lingering ones included, and of each
+ *	region
  * @device: the device; referenced
  * @pd: the protection domain, never shared with another context
  * @handle: what the context is charged
