@@ -66,8 +66,8 @@ klog_ours() {
 # queue pair fails.  And SoftRoCE of 6.1 may touch a message from the same host, or its
 # queue pair, when another processor is through with it and has freed it: where it looks
 # the queue pair up (under RCU, but what is found is freed without a grace period), in the
-# functions that pass the message on, or in a lock that they take.  lockdep is off
-# afterwards.
+# functions that pass the message on and deal with it, or in a lock that they take or let
+# go of.  lockdep is off afterwards.
 klog_known() {
 	awk '
 	held == "" {
@@ -89,10 +89,11 @@ klog_known() {
 	/ rxe_qp_do_cleanup/ { known = 1 }
 	# The innermost function that the report is about.
 	held == "======" && touched == "" && /[]] +[a-z_]/ &&
-	/\+0x/ && !/(dump_stack|print_report|kasan|__asan_|lock_acquire|spin_lock|tasklet_schedule)/ {
+	/\+0x/ && !/(dump_stack|print_report|kasan|__asan_|lock_acquire|spin_(un)?lock|tasklet_schedule)/ {
 		touched = $0
 		sub(/^[^]]*[]] +/, "", touched)
-		asked = touched ~ /^rxe_((do|run|sched)_task|(resp|comp)_queue_pkt|pool_get_index)\+/
+		asked = touched ~ /^(__rxe_(get|put)|rxe_(responder|completer|pool_get_index))\+/ ||
+			touched ~ /^rxe_((do|run|sched)_task|(resp|comp)_queue_pkt)\+/
 	}
 	/ rxe_rcv\+/ { received = 1 }
 	/ Freed by task / { freed = 1 }
