@@ -5,7 +5,7 @@
  * the endpoints all is as before.
  *
  * Not amid a stream of messages: SoftRoCE of 6.1 says nothing any more of a message whose
- * acknowledgement was lost if the next one could not be sent, so that only a deadline ends
+ * ACK was lost if the next one could not be sent, so that only a deadline ends
  * who waits.
  */
 #include <errno.h>

@@ -26,7 +26,7 @@ struct mm_struct;
  */
 struct collq_leftovers {
 	struct llist_head regions;
-	struct mutex mutex;
+	struct mutex mutex;		/* letting go */
 	struct work_struct work;
 };
 
