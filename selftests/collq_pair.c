@@ -183,6 +183,16 @@ void raw_pair_close(struct raw_side *a, struct raw_side *b)
 	raw_side_close(b);
 }
 
+int raw_pair_reset(const struct raw_side *a, __u32 of_a, const struct raw_side *b, __u32 of_b)
+{
+	__u8 address[2][IB_COLLQ_ADDRESS_SIZE];
+
+	return raw_reset(a->fd, of_a, address[0]) ?:
+	       raw_reset(b->fd, of_b, address[1]) ?:
+	       raw_endpoint_connect(a->fd, of_a, address[1]) ?:
+	       raw_endpoint_connect(b->fd, of_b, address[0]);
+}
+
 /* Adds a message endpoint to each side, connected to the other's. */
 int raw_pair_add_messages(struct raw_side *a, struct raw_side *b)
 {

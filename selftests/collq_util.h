@@ -163,6 +163,8 @@ int raw_pair_open_with(struct raw_side *a, const struct ib_collq_endpoint_create
 		       struct raw_side *b, const struct ib_collq_endpoint_create *attr_b);
 void raw_pair_close(struct raw_side *a, struct raw_side *b);
 int raw_pair_add_messages(struct raw_side *a, struct raw_side *b);
+/* An endpoint of each, which are connected to each other again. */
+int raw_pair_reset(const struct raw_side *a, __u32 of_a, const struct raw_side *b, __u32 of_b);
 int raw_pair_barrier(struct raw_side *a, struct raw_side *b);
 int raw_try_new_pair(void);
 struct ib_collq_endpoint_info raw_endpoint_info(int fd, __u32 endpoint);

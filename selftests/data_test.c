@@ -372,17 +372,11 @@ TEST_F(failure, order)
 /* What has failed at both ends, when both have heard of it. */
 static int reset_both(const struct raw_side *a, const struct raw_side *b)
 {
-	__u8 address[2][IB_COLLQ_ADDRESS_SIZE];
-
 	if (!RAW_EVENTUALLY(raw_queue_in_state(a->fd, a->queue, IB_COLLQ_QUEUE_FAILED) &&
 			    raw_queue_in_state(b->fd, b->queue, IB_COLLQ_QUEUE_FAILED)))
 		return -ETIME;
-	return raw_reset(a->fd, a->message_endpoint, address[0]) ?:
-	       raw_reset(b->fd, b->message_endpoint, address[1]) ?:
-	       raw_reset(a->fd, a->queue, NULL) ?:
-	       raw_reset(b->fd, b->queue, NULL) ?:
-	       raw_endpoint_connect(a->fd, a->message_endpoint, address[1]) ?:
-	       raw_endpoint_connect(b->fd, b->message_endpoint, address[0]);
+	return raw_pair_reset(a, a->message_endpoint, b, b->message_endpoint) ?:
+	       raw_reset(a->fd, a->queue, NULL) ?: raw_reset(b->fd, b->queue, NULL);
 }
 
 /* After a reset of both ends data flows again. */

@@ -92,30 +92,28 @@ int state_with_calc(struct world *w)
 	return state_with_task(w, task);
 }
 
-/* A graph that receives, in a region, and is waited for. */
-int state_with_receive(struct world *w)
+/* A graph that receives, in what a state makes, and is waited for. */
+static int state_with_receive_in(struct world *w, int (*state)(struct world *w))
 {
 	int err = state_with_messages(w);
 
 	if (!err)
-		err = state_with_region(w);
+		err = state(w);
 	if (!err)
 		err = is_made(graph_create(&w->a, raw_recv_list(w->a.message_endpoint, 0, 1)),
 			      &w->object[1]);
 	return err;
 }
 
+int state_with_receive(struct world *w)
+{
+	return state_with_receive_in(w, state_with_region);
+}
+
 /* In a list, and not in one piece of memory. */
 int state_with_receive_in_list(struct world *w)
 {
-	int err = state_with_messages(w);
-
-	if (!err)
-		err = state_with_list(w);
-	if (!err)
-		err = is_made(graph_create(&w->a, raw_recv_list(w->a.message_endpoint, 0, 1)),
-			      &w->object[1]);
-	return err;
+	return state_with_receive_in(w, state_with_list);
 }
 
 int state_with_stale_copy(struct world *w)

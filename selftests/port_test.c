@@ -105,16 +105,12 @@ static void expect_reset(struct __test_metadata *_metadata, struct raw_side *a,
 			 struct raw_side *b)
 {
 	struct ib_collq_completion completion;
-	__u8 address[2][IB_COLLQ_ADDRESS_SIZE];
 	int i;
 
 	ASSERT_TRUE(port_up());
-	ASSERT_EQ(0, raw_reset(a->fd, a->endpoint, address[0]));
-	ASSERT_EQ(0, raw_reset(b->fd, b->endpoint, address[1]));
+	ASSERT_EQ(0, raw_pair_reset(a, a->endpoint, b, b->endpoint));
 	ASSERT_EQ(0, raw_reset(a->fd, a->queue, NULL));
 	ASSERT_EQ(0, raw_reset(b->fd, b->queue, NULL));
-	ASSERT_EQ(0, raw_endpoint_connect(a->fd, a->endpoint, address[1]));
-	ASSERT_EQ(0, raw_endpoint_connect(b->fd, b->endpoint, address[0]));
 	while (raw_ring_take(&a->ring, &completion) || raw_ring_take(&b->ring, &completion))
 		;
 	for (i = 0; i < 10; i++)

@@ -33,22 +33,6 @@ FIXTURE_TEARDOWN(reset)
 	raw_pair_close(&self->a, &self->b);
 }
 
-/* Both ends of an endpoint, and connects them again. */
-static int reset_pair(const struct raw_side *a, __u32 of_a, const struct raw_side *b, __u32 of_b)
-{
-	__u8 address[2][IB_COLLQ_ADDRESS_SIZE];
-	int err;
-
-	err = raw_reset(a->fd, of_a, address[0]);
-	if (!err)
-		err = raw_reset(b->fd, of_b, address[1]);
-	if (!err)
-		err = raw_endpoint_connect(a->fd, of_a, address[1]);
-	if (!err)
-		err = raw_endpoint_connect(b->fd, of_b, address[0]);
-	return err;
-}
-
 static int endpoint_state(const struct raw_side *side)
 {
 	return raw_endpoint_info(side->fd, side->endpoint).state;
@@ -74,7 +58,8 @@ TEST_F(reset, after_a_failure)
 		EXPECT_EQ(-ECANCELED,
 			  raw_submit(self->b.fd, self->b.queue, self->b.graph, 0, 0, NULL));
 
-		ASSERT_EQ(0, reset_pair(&self->a, self->a.endpoint, &self->b, self->b.endpoint));
+		ASSERT_EQ(0, raw_pair_reset(&self->a, self->a.endpoint,
+					    &self->b, self->b.endpoint));
 		ASSERT_EQ(0, raw_reset(self->a.fd, self->a.queue, NULL));
 		ASSERT_EQ(0, raw_reset(self->b.fd, self->b.queue, NULL));
 		while (raw_ring_take(&self->a.ring, &completion))
@@ -175,9 +160,10 @@ TEST_F(reset, message_endpoints)
 		ASSERT_TRUE(RAW_EVENTUALLY(raw_endpoint_info(self->a.fd,
 							     self->a.message_endpoint).error));
 		EXPECT_EQ(-ECONNRESET, raw_reset(self->a.fd, self->a.message_endpoint, NULL));
-		ASSERT_EQ(0, reset_pair(&self->a, self->a.endpoint, &self->b, self->b.endpoint));
-		ASSERT_EQ(0, reset_pair(&self->a, self->a.message_endpoint,
-					&self->b, self->b.message_endpoint));
+		ASSERT_EQ(0, raw_pair_reset(&self->a, self->a.endpoint,
+					    &self->b, self->b.endpoint));
+		ASSERT_EQ(0, raw_pair_reset(&self->a, self->a.message_endpoint,
+					    &self->b, self->b.message_endpoint));
 	}
 	EXPECT_EQ(0, raw_pair_barrier(&self->a, &self->b));
 }
@@ -225,8 +211,8 @@ TEST_F_TIMEOUT(reset, beside_a_submission, 300)
 		if (!err)
 			ASSERT_EQ(0, raw_result(fd, self->a.queue, sequence, &status));
 		ASSERT_EQ(0, raw_reset(fd, self->a.queue, NULL));
-		ASSERT_EQ(0, reset_pair(&self->a, self->a.message_endpoint,
-					&self->b, self->b.message_endpoint));
+		ASSERT_EQ(0, raw_pair_reset(&self->a, self->a.message_endpoint,
+					    &self->b, self->b.message_endpoint));
 	}
 }
 
@@ -236,7 +222,8 @@ TEST_F_TIMEOUT(reset, many_times, 300)
 	int i;
 
 	for (i = 0; i < 200; i++) {
-		ASSERT_EQ(0, reset_pair(&self->a, self->a.endpoint, &self->b, self->b.endpoint));
+		ASSERT_EQ(0, raw_pair_reset(&self->a, self->a.endpoint,
+					    &self->b, self->b.endpoint));
 		ASSERT_EQ(0, raw_pair_barrier(&self->a, &self->b));
 	}
 }
