@@ -24,7 +24,11 @@
 #define MEMCG		"/run/collq_memcg"
 #define MEMCG_ROOM	(4L << 20)
 
+/* For what there may be few of. What is taken in advance, and taken back late, is less. */
+#define SMALL_ROOM	(512L << 10)
+
 #define REGION_PAGES	256
+#define LIST_PARTS	64
 
 /* One more object of the first side of a pair: an id, or -errno. */
 typedef int (*make_function)(const struct raw_side pair[2]);
@@ -37,6 +41,7 @@ FIXTURE(memory) {
 FIXTURE_VARIANT(memory) {
 	make_function make;
 	long charge;	/* for each; a little less than it is now, so that a part would be missed */
+	long room;	/* until the limit; MEMCG_ROOM if 0 */
 };
 
 static long number_in(const char *path)
@@ -112,6 +117,17 @@ static int make_message_endpoint(const struct raw_side pair[2])
 	return raw_endpoint_create(pair->fd, &attr);
 }
 
+/* What it sends to a peer of its own host is held apart from what goes out. */
+static int make_local_endpoint(const struct raw_side pair[2])
+{
+	struct ib_collq_endpoint_create attr = raw_endpoint_attr(IB_COLLQ_ENDPOINT_MESSAGE);
+
+	attr.flags = IB_COLLQ_ENDPOINT_LOCAL;
+	attr.signal_endpoint = pair->endpoint;
+	attr.send_capacity = 1000;
+	return raw_endpoint_create(pair->fd, &attr);
+}
+
 /* The same memory again and again: what the region takes up is another matter. */
 static int make_region(const struct raw_side pair[2])
 {
@@ -121,7 +137,34 @@ static int make_region(const struct raw_side pair[2])
 		memory = raw_map(REGION_PAGES * RAW_PAGE);
 		raw_fill(memory, REGION_PAGES * RAW_PAGE, 1);
 	}
-	return raw_region_create(pair->fd, memory, REGION_PAGES * RAW_PAGE, 0);
+	return raw_region_create(pair->fd, memory, REGION_PAGES * RAW_PAGE,
+				 IB_COLLQ_ACCESS_WRITE);
+}
+
+/* Pages of one region. */
+static int make_list(const struct raw_side pair[2])
+{
+	static struct ib_collq_sge parts[LIST_PARTS];
+	unsigned int i;
+
+	if (!parts[0].length)
+		for (i = 0, parts[0].buffer = make_region(pair); i < LIST_PARTS; i++)
+			parts[i] = (struct ib_collq_sge){
+				.buffer = parts[0].buffer,
+				.length = RAW_PAGE,
+				.offset = 2 * i * RAW_PAGE,
+			};
+	return raw_list_create(pair->fd, parts, LIST_PARTS, IB_COLLQ_ACCESS_WRITE);
+}
+
+static int make_zone(const struct raw_side pair[2])
+{
+	struct ib_collq_zone_name name;
+	static int region;
+
+	if (!region)
+		region = make_region(pair);
+	return raw_zone_offer(pair->fd, pair->endpoint, region, 0, RAW_PAGE, &name);
 }
 
 /* One for each target would be the peer's matter. */
@@ -163,8 +206,20 @@ FIXTURE_VARIANT_ADD(memory, message_endpoints) {
 	.make = make_message_endpoint, .charge = 1000 * 28,
 };
 
+FIXTURE_VARIANT_ADD(memory, local_endpoints) {
+	.make = make_local_endpoint, .charge = 1000 * (28 + 24),
+};
+
 FIXTURE_VARIANT_ADD(memory, regions) {
 	.make = make_region, .charge = REGION_PAGES * sizeof(void *) + 344,
+};
+
+FIXTURE_VARIANT_ADD(memory, lists) {
+	.make = make_list, .charge = LIST_PARTS * 24 + 344, .room = SMALL_ROOM,
+};
+
+FIXTURE_VARIANT_ADD(memory, zones) {
+	.make = make_zone, .charge = 152, .room = SMALL_ROOM,
 };
 
 FIXTURE_VARIANT_ADD(memory, targets) {
@@ -199,7 +254,7 @@ FIXTURE_TEARDOWN(memory)
  * In the cgroup: makes objects until there's no more memory. Nothing must be paged
  * in then, so the limit goes first of all.
  */
-static int use_memory(int limit, make_function make, long charge)
+static int use_memory(int limit, make_function make, long charge, long room)
 {
 	long before, used, nr;
 	struct raw_side pair[2];
@@ -214,7 +269,7 @@ static int use_memory(int limit, make_function make, long charge)
 	if (make(pair) < 0)
 		return 12;
 	before = number_in(MEMCG "/test/memory.usage_in_bytes");
-	snprintf(text, sizeof(text), "%ld", before + MEMCG_ROOM);
+	snprintf(text, sizeof(text), "%ld", before + room);
 	if (write(limit, text, strlen(text)) < 0)
 		return 13;
 	for (nr = 0, err = 0; err >= 0 && nr < 50000; nr++)
@@ -226,7 +281,7 @@ static int use_memory(int limit, make_function make, long charge)
 	if (err != -ENOMEM)
 		return 15;
 	/* What wasn't charged would have gone on for longer. */
-	if (nr * charge > MEMCG_ROOM + charge)
+	if (nr * charge > room + charge)
 		return 16;
 	/* All is as good as before, what failed included. */
 	if (make(pair) < 0)
@@ -248,7 +303,8 @@ TEST_F_TIMEOUT(memory, is_charged, 300)
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (!pid)
-		_exit(use_memory(self->limit, variant->make, variant->charge));
+		_exit(use_memory(self->limit, variant->make, variant->charge,
+				 variant->room ?: MEMCG_ROOM));
 	/* Others don't notice. */
 	while (!waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT) && !info.si_pid)
 		ASSERT_EQ(0, raw_pair_barrier(&a, &b));
