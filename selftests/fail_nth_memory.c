@@ -16,12 +16,6 @@
 static char memory[MEMORY] __attribute__((aligned(RAW_PAGE)));
 static char received[MEMORY] __attribute__((aligned(RAW_PAGE)));
 
-static int is_made(int id, __u32 *where)
-{
-	*where = id > 0 ? id : 0;
-	return id > 0 ? 0 : id;
-}
-
 static int region_create(struct world *w, size_t length)
 {
 	return raw_region_create(w->a.fd, memory + 100, length, IB_COLLQ_ACCESS_WRITE);
@@ -133,6 +127,29 @@ int state_receiving(struct world *w)
 	if (!err)
 		err = raw_submit(w->a.fd, w->a.queue, w->a.graph, 0, 0, &w->sequence);
 	return err;
+}
+
+/* Its queue has posted as many receives as the endpoint takes, and has more. */
+int state_blocked(struct world *w)
+{
+	const struct ib_collq_sge sge = { .length = 1 };
+	struct ib_collq_task tasks[2 * RAW_CAPACITY];
+	const struct raw_graph graph = {
+		.tasks = tasks, .nr_tasks = 2 * RAW_CAPACITY, .sges = &sge, .nr_sges = 1,
+		.nr_buffers = 1,
+	};
+	int err = state_with_messages(w);
+	unsigned int i;
+
+	for (i = 0; i < 2 * RAW_CAPACITY; i++)
+		tasks[i] = raw_recv_list(w->a.message_endpoint, 0, 1);
+	if (!err)
+		err = state_with_region(w);
+	if (!err)
+		err = is_made(raw_data_graph_create(w->a.fd, &graph, NULL), &w->object[1]);
+	if (!err)
+		err = call_submit_bound(w);
+	return err ? err : queue_becomes(w, IB_COLLQ_QUEUE_BLOCKED);
 }
 
 /* A graph that sends, from a region, what b has a receive for. */

@@ -10,7 +10,7 @@
 
 #include "fail_nth_world.h"
 
-static int is_made(int id, __u32 *where)
+int is_made(int id, __u32 *where)
 {
 	*where = id > 0 ? id : 0;
 	return id > 0 ? 0 : id;
@@ -21,7 +21,7 @@ static int fail_unless(bool condition)
 	return condition ? 0 : -EPROTO;
 }
 
-static int queue_becomes(struct world *w, __u32 state)
+int queue_becomes(struct world *w, __u32 state)
 {
 	return fail_unless(RAW_EVENTUALLY(raw_queue_in_state(w->a.fd, w->a.queue, state)));
 }

@@ -48,6 +48,10 @@ struct world {
 	int holder;
 };
 
+/* For states: 0, or -errno where an id is one or a queue isn't what it's to become. */
+int is_made(int id, __u32 *where);
+int queue_becomes(struct world *w, __u32 state);
+
 /* States: 0 or -errno. */
 int state_with_counter(struct world *w);
 int state_with_signal_counter(struct world *w);
@@ -81,6 +85,7 @@ int state_with_calc(struct world *w);
 int state_with_receive(struct world *w);
 int state_with_send(struct world *w);
 int state_receiving(struct world *w);
+int state_blocked(struct world *w);
 int state_with_zone_endpoint(struct world *w);
 int state_with_zone(struct world *w);
 int state_with_target(struct world *w);

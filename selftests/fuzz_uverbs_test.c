@@ -2,9 +2,10 @@
 /*
  * A fuzzer of the uverbs front end: methods that make sense, so that they get far, of
  * which some are spoiled: attributes that are missing, too long, somewhere else, of
- * another object's handle. Threads share a descriptor, its memory regions go and come
- * meanwhile, and now and then the descriptor itself, with its protection domains. What the
- * commands' structures are good for is fuzz_test's part.
+ * another object's handle. Threads share a descriptor; its memory regions go and come
+ * meanwhile, so do the memory below them and that of some arguments, and now and then the
+ * descriptor itself, with its protection domains. What the commands' structures are good
+ * for is fuzz_test's part.
  *
  * It fails if too little succeeds, if nothing moves any more, or if something is left
  * afterwards; what the kernel's log says is for tools/vm to judge. COLLQ_FUZZ_OPS is how
@@ -17,6 +18,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <infiniband/verbs.h>
@@ -52,7 +54,7 @@ static struct {
 	char *area;
 	unsigned int first_fd;		/* from here on all belong to the descriptor */
 	uint32_t ops;
-	uint32_t done, good;
+	uint32_t done, good, faults;
 	bool over, failed;
 } all = { .lock = PTHREAD_RWLOCK_INITIALIZER };
 
@@ -431,18 +433,74 @@ static void remember(struct thread *t, const struct method *m)
 		       sizeof(m->arg.endpoint.address));
 }
 
+typedef ssize_t (*copy_function)(pid_t pid, const struct iovec *local, unsigned long nr_local,
+				 const struct iovec *remote, unsigned long nr_remote,
+				 unsigned long flags);
+
+/*
+ * Between a method's argument and a place that another thread may take away just now,
+ * which is why the kernel does it.
+ */
+static bool copy_argument(copy_function copy, struct method *m, char *place)
+{
+	const struct iovec local = { &m->arg, sizeof(m->arg) };
+	const struct iovec remote = { place, sizeof(m->arg) };
+
+	return copy(getpid(), &local, 1, &remote, 1, 0) == sizeof(m->arg);
+}
+
+/* The argument is in such a place: which, or NULL if there is none. */
+static char *put_at_risk(struct thread *t, struct method *m)
+{
+	struct ib_uverbs_attr *last = &m->attrs[m->hdr.num_attrs - 1];
+	char *place = all.area + below(t, AREA - sizeof(m->arg));
+
+	if (last->attr_id != IB_COLLQ_ATTR_ARGUMENT ||
+	    !copy_argument(process_vm_writev, m, place))
+		return NULL;
+	last->data = (unsigned long)place;
+	return place;
+}
+
 static void call(struct thread *t)
 {
+	char *place = NULL;
 	struct method m;
 
 	choose(t, &m);
+	if (!below(t, 4))
+		place = put_at_risk(t, &m);
 	if (!below(t, 6))
 		spoil(t, &m);
 	m.hdr.length = sizeof(m.hdr) + m.hdr.num_attrs * sizeof(m.attrs[0]);
-	if (ioctl(all.ibv->cmd_fd, RDMA_VERBS_IOCTL, &m.hdr) < 0)
+	if (ioctl(all.ibv->cmd_fd, RDMA_VERBS_IOCTL, &m.hdr) < 0) {
+		if (errno == EFAULT)
+			__atomic_fetch_add(&all.faults, 1, __ATOMIC_RELAXED);
 		return;
+	}
 	__atomic_fetch_add(&all.good, 1, __ATOMIC_RELAXED);
-	remember(t, &m);
+	if (!place || copy_argument(process_vm_readv, &m, place))
+		remember(t, &m);
+}
+
+/* Pages that regions are made of, and arguments are in, become others, or go for a moment. */
+static void take_memory(struct thread *t)
+{
+	char *page = all.area + below(t, AREA / RAW_PAGE) * RAW_PAGE;
+
+	switch (below(t, 4)) {
+	case 0:
+		madvise(page, RAW_PAGE, MADV_DONTNEED);
+		break;
+	case 1:
+		mmap(page, RAW_PAGE, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		break;
+	default:
+		mprotect(page, RAW_PAGE, PROT_NONE);
+		usleep(below(t, 1000));
+		mprotect(page, RAW_PAGE, PROT_READ | PROT_WRITE);
+	}
 }
 
 /* Something that may be borrowed goes, if it isn't, or comes. */
@@ -511,10 +569,12 @@ static void *run(void *arg)
 
 	while (!__atomic_load_n(&all.over, __ATOMIC_ACQUIRE)) {
 		pthread_rwlock_rdlock(&all.lock);
-		if (below(t, 25))
+		if (below(t, 20))
 			call(t);
-		else
+		else if (below(t, 2))
 			change_verbs(t);
+		else
+			take_memory(t);
 		pthread_rwlock_unlock(&all.lock);
 		done = __atomic_add_fetch(&all.done, 1, __ATOMIC_RELAXED);
 		if (done >= all.ops)
@@ -582,7 +642,8 @@ TEST_F_TIMEOUT(fuzz, methods, 3000)
 		ASSERT_EQ(0, pthread_join(threads[i].id, NULL));
 	ASSERT_FALSE(all.failed);
 	end_file();
-	TH_LOG("%u of %u methods succeeded", all.good, all.done);
+	TH_LOG("%u of %u methods succeeded, %u found no memory at an address", all.good, all.done,
+	       all.faults);
 	EXPECT_LT(all.ops, 10 * all.good);
 	EXPECT_TRUE(RAW_WITHIN(60000, usage_quiet()));
 }
