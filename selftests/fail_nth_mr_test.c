@@ -55,6 +55,12 @@ static int world_open(struct world *w)
 	return mr_endpoint_in_pd(w->b.raw.fd, w->b.pd, &w->spare) < 0 ? -EPROTO : 0;
 }
 
+static void world_drop(struct world *w)
+{
+	mr_side_close(&w->a);
+	mr_side_close(&w->b);
+}
+
 /* All that a has borrowed is returned: 0, or -errno of what is still in use. */
 static int world_close(struct world *w)
 {
@@ -72,8 +78,7 @@ static int world_close(struct world *w)
 		err = -ibv_dereg_mr(a->mr);
 	if (!err)
 		err = -ibv_dealloc_pd(a->pd);
-	mr_side_close(a);
-	mr_side_close(&w->b);
+	world_drop(w);
 	return err;
 }
 
@@ -173,8 +178,7 @@ static int pass_point(const struct borrowed_call *call, int n)
 	ret = call->call(&w, id);
 	failed = fail_nth_disarm();
 	if (ret == -EFAULT && failed) {
-		mr_side_close(&w.a);
-		mr_side_close(&w.b);
+		world_drop(&w);
 		id = world_prepare(&w, call);
 		if (id < 0)
 			return id;

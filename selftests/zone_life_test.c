@@ -153,8 +153,8 @@ TEST_F(life, cancelled_in_flight)
 	since = raw_now();
 	ASSERT_EQ(0, raw_cancel(landing->from.side.fd, landing->from.side.queue, 0));
 	EXPECT_EQ(-ECANCELED, how_it_ended(landing, sequence));
-	EXPECT_TRUE(hears(landing, waiting, -ECANCELED, since));
 	EXPECT_EQ(0, raw_region_info(landing->from.side.fd, landing->from.region).uses);
+	EXPECT_TRUE(hears(landing, waiting, -ECANCELED, since));
 	EXPECT_TRUE(RAW_EVENTUALLY(has_state(&landing->from.side, IB_COLLQ_ENDPOINT_ERROR)));
 	EXPECT_EQ(0, raw_try_new_pair());
 }
@@ -192,10 +192,10 @@ TEST_F_TIMEOUT(life, late_in_flight, 120)
 	ASSERT_EQ(0, start_writing(landing, graph, deadline, &sequence));
 	EXPECT_EQ(-ETIMEDOUT, how_it_ended(landing, sequence));
 	EXPECT_LE(deadline, raw_now());
-	ASSERT_TRUE(hears(landing, heard, -ETIMEDOUT, deadline));
 	EXPECT_EQ(0, raw_region_info(landing->from.side.fd, landing->from.region).uses);
 	ASSERT_TRUE(raw_ring_take(&landing->from.side.ring, &completion));
 	EXPECT_GT(TOO_MANY, completion.task);
+	ASSERT_TRUE(hears(landing, heard, -ETIMEDOUT, deadline));
 	EXPECT_TRUE(raw_ring_take(&landing->to.side.ring, &completion));
 	EXPECT_TRUE(RAW_EVENTUALLY(has_state(&landing->from.side, IB_COLLQ_ENDPOINT_ERROR)));
 
