@@ -188,7 +188,7 @@ help:
 	@echo 'make uverbs     ib_uverbs with the patches of kernel/uverbs, and an ib_collq for it;'
 	@echo '                install-uverbs, uninstall-uverbs: in the kernel'"'"'s updates/ folder'
 	@echo 'make clean'
-	@echo 'make module | lib | tools | selftests   one part'
+	@echo 'make module | lib | tools | selftests | install-module   one part'
 	@echo
 	@echo 'KDIR=           kernel headers or build tree; now $(KDIR)'
 	@echo '                (install would use $(INSTALL_KDIR))'

@@ -108,8 +108,8 @@ static int collq_counter_listen(struct collq_counter *counter, int fd)
  * Called with ctx->mutex held. May sleep.
  *
  * Return: the counter, not published yet, or an ERR_PTR: -EINVAL, -EBUSY if the
- * endpoint has such a counter, -EBADF if there's no such descriptor or it is not an
- * eventfd, -ENOSPC if there are too many that listen to one.
+ * endpoint has such a counter, -EBADF if there's no such descriptor, -EINVAL also if it
+ * is not an eventfd, -ENOSPC if there are too many that listen to one.
  */
 struct collq_counter *
 collq_counter_create(struct collq_context *ctx,

@@ -28,7 +28,7 @@ static const char usage[] =
 "  help              this text\n"
 "\n"
 "  -j, --json        print JSON\n"
-"  -d, --details     show: endpoints and rings, too\n"
+"  -d, --details     show: endpoints, rings and regions, too\n"
 "  -h, --help        this text\n"
 "  -V, --version\n"
 "\n"

@@ -45,7 +45,7 @@
  *  - EINVAL: malformed: the size is too small, a reserved member is not zero,
  *    a value is out of its range.
  *  - EFAULT: a pointer leads nowhere.
- *  - EBADF: there's no such eventfd.
+ *  - EBADF: there's no such descriptor. One that isn't an eventfd is EINVAL.
  *  - ENOENT: there's no such object, or it is of another type.
  *  - EBUSY: the object is named by another, or is in use.
  *  - ENOSPC: a limit that &struct ib_collq_query reports, or the rdma cgroup's,
@@ -232,7 +232,7 @@ struct ib_collq_object_destroy {
  * @address: out, for an endpoint: its new address
  *
  * Makes what has failed usable again; graphs, bindings, reservations and ids
- * stay. -EOPNOTSUPP without IB_COLLQ_FEATURE_RESET.
+ * stay. -EOPNOTSUPP without IB_COLLQ_FEATURE_RESET; -EINVAL for other objects.
  *
  * A queue forgets its failure and takes submissions again; sequence numbers go
  * on. -EBUSY as long as one is unfinished: cancel it first.

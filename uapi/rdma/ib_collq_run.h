@@ -194,10 +194,10 @@ struct ib_collq_queue_create {
  * SEND on a signal endpoint must carry a signal and no data; SEND on a message
  * endpoint carries none. A SEND is started in the order of the tasks and isn't
  * waited for; where the send capacity is used up, the graph pauses until some
- * come back. RECV posts a receive. WAIT holds the graph until the counter has
- * @count, and takes that much from it; it fails if the counter is short and
- * the endpoint behind it is closed. WRITE, COPY and CALC, and data in SEND and
- * RECV, need IB_COLLQ_FEATURE_REGION, _ZONE and _CALC.
+ * come back. RECV posts a receive, and pauses likewise where there is no room.
+ * WAIT holds the graph until the counter has @count, and takes that much from it;
+ * it fails if the counter is short and the endpoint behind it is closed. WRITE,
+ * COPY and CALC, and data in SEND and RECV, need IB_COLLQ_FEATURE_REGION, _ZONE and _CALC.
  *
  * Data is sent from and received into lists: parts of the graph's scatter/gather
  * table, of at most as many entries as the endpoint was made with, and no longer
@@ -253,13 +253,13 @@ struct ib_collq_sge {
 #define IB_COLLQ_REFUSED_OPCODE		1	/* unknown opcode */
 #define IB_COLLQ_REFUSED_FLAGS		2	/* unknown flag */
 #define IB_COLLQ_REFUSED_RESERVED	3	/* a member that must be 0 isn't */
-#define IB_COLLQ_REFUSED_OBJECT		4	/* no such endpoint or counter */
+#define IB_COLLQ_REFUSED_OBJECT		4	/* no such endpoint, counter or target */
 #define IB_COLLQ_REFUSED_KIND		5	/* endpoint of the wrong kind */
 #define IB_COLLQ_REFUSED_COUNT		6	/* WAIT for nothing */
 #define IB_COLLQ_REFUSED_SIGNAL		7	/* signal missing, or not allowed */
 #define IB_COLLQ_REFUSED_SLOT		8	/* signal slot out of range */
 #define IB_COLLQ_REFUSED_SGE_RANGE	9	/* list exceeds the table */
-#define IB_COLLQ_REFUSED_SGE_COUNT	10	/* list longer than the device takes */
+#define IB_COLLQ_REFUSED_SGE_COUNT	10	/* list longer than the endpoint takes */
 #define IB_COLLQ_REFUSED_BUFFER		11	/* buffer slot out of range */
 #define IB_COLLQ_REFUSED_LENGTH		12	/* too long, or lengths differ */
 #define IB_COLLQ_REFUSED_UNSUPPORTED	13	/* needs a feature that isn't here */

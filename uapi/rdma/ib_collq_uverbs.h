@@ -31,8 +31,8 @@
  * (IB_COLLQ_ENDPOINT_PD), where it can use those regions and no others. They are named by
  * an attribute of the method that makes it. As long as it lives they can't be destroyed or
  * changed (-EBUSY). The DESTROY of such an endpoint waits until its last message has
- * arrived, as long at most as a dead peer is tried; so does closing the descriptor.
- * OBJECT_DESTROY doesn't.
+ * arrived, as long at most as a dead peer is tried. So does closing the descriptor, for
+ * two seconds at most for each context. OBJECT_DESTROY doesn't.
  *
  * A ring is a file descriptor of its own: it can be polled, and mapped at offset 0.
  * Closing it destroys the ring, or if a queue names it leaves that to the context; who

@@ -61,7 +61,7 @@ extern "C" {
  * @layout: COLLQ_ALLTOALL_*; COLLQ_ALLTOALL_AUTO has been replaced before
  * @packing: COLLQ_PACKING_*; has no meaning for COLLQ_ALLTOALL_PAIRWISE
  * @radix: a block travels one digit of its distance, to this base, at a time: from 2
- *	on; 0 for 2. Has no meaning for COLLQ_ALLTOALL_PAIRWISE
+ *	on; 0 for 2. Has no meaning for COLLQ_ALLTOALL_PAIRWISE, but mustn't be 1
  * @max_send_sge: longest list that may be sent: the least of all ranks' devices
  * @max_recv_sge: longest list that may be received into, likewise
  * @max_message: longest message and copy in bytes, likewise

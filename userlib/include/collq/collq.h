@@ -90,8 +90,9 @@ int collq_open(const char *device, struct collq_context **context);
  *
  * By way of @verbs' own descriptor where the kernel lets it, else by the character
  * device as collq_open() does; COLLQ_FRONT_END says if it has to be either. Port and GID
- * are chosen as there. A context by way of @verbs belongs to the process that has opened
- * it, and can't be moved to another device.
+ * are chosen as there, and the port that COLLQ_NET_DEVICES names for the device is heeded.
+ * A context by way of @verbs belongs to the process that has opened it, and can't be moved
+ * to another device.
  *
  * Return: as collq_open(); -EOPNOTSUPP also if COLLQ_FRONT_END is uverbs and the kernel
  * doesn't have it.

@@ -65,7 +65,8 @@ struct collq_alltoall_options {
  * @sendbuf: as many blocks as there are ranks: block i goes to rank i. COLLQ_IN_PLACE if
  *	they are in @recvbuf, on all ranks or none
  * @recvbuf: as many blocks: block i comes from rank i. The two mustn't overlap
- * @bytes: bytes of a block; 0 is allowed. The same on all ranks
+ * @bytes: bytes of a block, from 0 to max_message of collq_context_limits(). The
+ *	same on all ranks
  * @options: how; NULL for defaults. The same on all ranks
  * @request: out: the request
  *
@@ -141,8 +142,9 @@ struct collq_graph_data {
  * @data: its buffers
  * @request: out: the request
  *
- * As collq_graph_init(). A message channel must be there at the peer too, which receives
- * in one run as many messages as are sent.
+ * As collq_graph_init(). Writes into landing zones (collq_graph_write()) are for
+ * collq_graph_upload() only: -EINVAL. A message channel must be there at the peer too,
+ * which receives in one run as many messages as are sent.
  *
  * Return: 0; -EINVAL or -E2BIG if @data makes no sense; -ENOMEM, or -ENOSPC if the
  * context has 65536 requests; all other errors are given by collq_init_test().

@@ -368,7 +368,7 @@ int collq_graph_lower(const struct collq_graph *graph,
  * @size: number of ranks, at least 1
  * @algorithm: COLLQ_BARRIER_*
  * @radix: for k-nomial, the number of ranks that join in one step, at least 2;
- *	0 to choose. Has no meaning for the other algorithms
+ *	0 to choose. Has no meaning for the other algorithms, but mustn't be 1
  *
  * All ranks must give the same @size, @algorithm and @radix. The graphs of ranks
  * fit together whatever they're bound to, and a rank can be no more than one run
