@@ -22,9 +22,19 @@
 # die.
 # shellcheck disable=SC2154
 
-# flavour_exists NAME: a kernel has a file of its own beside base.config.
+# flavour_exists NAME: there is a kernel of that name, with a file of its own.
 flavour_exists() {
-	[[ $1 =~ ^[a-z]+$ ]] && [ "$1" != base ] && [ -e "$pieces/$1.config" ]
+	[[ $1 == @(debug|kcsan|coverage) ]]
+}
+
+# configuration FLAVOUR: all that it asks for, on standard output.
+configuration() {
+	local part parts=(base "$1")
+
+	[ "$1" = kcsan ] || parts+=(faults)
+	for part in "${parts[@]}"; do
+		cat "$pieces/$part.config"
+	done
 }
 
 # The compiler counts, too: the module must be built by the one that built the
@@ -32,7 +42,7 @@ flavour_exists() {
 kernel_name() {
 	local flavour=$1 source=$2 sum
 
-	sum=$({ cat "$pieces/base.config" "$pieces/$flavour.config"; gcc --version
+	sum=$({ configuration "$flavour"; gcc --version
 		sed -n '/^SUBLEVEL/p' "$source/Makefile"; echo "$source"; } | sha256sum)
 	echo "kernel-$flavour-${sum:0:12}"
 }
@@ -83,7 +93,7 @@ make_kernel() {
 configure() {
 	local flavour=$1 lost
 	shift
-	cat "$pieces/base.config" "$pieces/$flavour.config" >wanted
+	configuration "$flavour" >wanted
 	"$@" -s KCONFIG_ALLCONFIG="$PWD/wanted" allnoconfig >log 2>&1 ||
 		{ cat log >&2; return 1; }
 	lost=$(grep -E '^(CONFIG_|# CONFIG_.* is not set$)' wanted |
@@ -113,15 +123,14 @@ prune() {
 }
 
 # module FLAVOUR FOLDER [VERSION]: build a folder of the tree as a module for a kernel, and
-# print the path of the module.  "coverage" is the debug kernel and a module that
-# counts what has run; "uverbs" is Debian's kernel, and a module that uses what the
-# patched ib_uverbs exports.  The tree's own objects are left alone: .build/FLAVOUR
-# has the sources as symbolic links.
+# print the path of the module.  For "coverage" it counts what has run; "uverbs" is
+# Debian's kernel, and a module that uses what the patched ib_uverbs exports.  The
+# tree's own objects are left alone: .build/FLAVOUR has the sources as symbolic links.
 module() {
 	local flavour=$1 part=$2 kernel build='' version dir=$tree/.build/$1 lock options=()
 
 	case $flavour in
-	coverage) options=(GCOV_PROFILE=y); kernel=$(kernel debug) ;;
+	coverage) options=(GCOV_PROFILE=y); kernel=$(kernel coverage) ;;
 	uverbs)
 		version=${3:-$(newest_version)}
 		kernel=$(uverbs "$version")
