@@ -64,11 +64,11 @@ klog_ours() {
 # failing allocations bring about that vmalloc says so with a trace, and so does the
 # tracer that has no memory for a tracepoint's fields while the module is loaded; and
 # that SoftRoCE (of 6.1 and later) deletes timers that it has not come to setting up when
-# making a queue pair fails.  And SoftRoCE of 6.1 may touch a message from the same host, or its
-# queue pair, when another processor is through with it and has freed it: where it looks
-# the queue pair up (under RCU, but what is found is freed without a grace period), in the
-# functions that pass the message on and deal with it, or in a lock that they take or let
-# go of.  lockdep is off afterwards.
+# making a queue pair fails.  And SoftRoCE of 6.1 may touch a message from the same host,
+# or its queue pair, when another processor is through with it and has freed it: where it
+# looks the queue pair up (under RCU, but what is found is freed without a grace period),
+# in the functions that pass the message on and deal with it, or in a lock that they take
+# or let go of.  lockdep is off afterwards.
 klog_known() {
 	awk '
 	held == "" {
@@ -78,8 +78,10 @@ klog_known() {
 			known = 1
 		if (known || /INFO: trying to register non-static key/)
 			held = "</TASK>"
-		else if (/ODEBUG: assert_init not available .* timer_list/ ||
-			 /WARNING: .* event_define_fields\+/)
+		else if (/WARNING: .* event_define_fields\+/) {
+			known = 1
+			held = "end trace"
+		} else if (/ODEBUG: assert_init not available .* timer_list/)
 			held = "end trace"
 		else if (/BUG: KASAN: use-after-free in /)
 			held = "======"
@@ -88,7 +90,7 @@ klog_known() {
 	held == "" { print; next }
 	{ text = text $0 "\n" }
 	/ Comm: fail_nth_[a-z_]* / { asked = 1 }
-	/ rxe_qp_do_cleanup/ || /WARNING: .* event_define_fields\+/ { known = 1 }
+	/ rxe_qp_do_cleanup/ { known = 1 }
 	# The innermost function that the report is about.
 	held == "======" && touched == "" && /[]] +[a-z_]/ &&
 	/\+0x/ && !/(dump_stack|print_report|kasan|__asan_|lock_acquire|spin_(un)?lock|tasklet_schedule)/ {
