@@ -55,6 +55,9 @@ int raw_exit_status(pid_t pid);
 
 #define RAW_EVENTUALLY(condition)	RAW_WITHIN(RAW_PATIENCE_MS, condition)
 
+/* A module goes at once, or not at all. */
+int raw_unload(const char *module);
+
 /* Another front end than the character device: see all_uverbs.c. */
 extern bool raw_by_uverbs;
 

@@ -38,11 +38,6 @@ static bool is_loaded(void)
 	return !access("/sys/module/ib_collq", F_OK);
 }
 
-static int unload(void)
-{
-	return syscall(SYS_delete_module, "ib_collq", O_NONBLOCK) ? -errno : 0;
-}
-
 /* The module's file, or -1. */
 static int open_module(void)
 {
@@ -88,7 +83,7 @@ static int load_failing(int module, unsigned int n, struct loads *loads)
 		loads->refused++;
 		return 1;
 	}
-	return use_device(loads) ?: unload() ?: happened;
+	return use_device(loads) ?: raw_unload("ib_collq") ?: happened;
 }
 
 static int sweep(int module, struct loads *loads)
@@ -113,7 +108,7 @@ FIXTURE_SETUP(load)
 		SKIP(return, "%s", why);
 	self->module = open_module();
 	ASSERT_LE(0, self->module);
-	ASSERT_EQ(0, unload());
+	ASSERT_EQ(0, raw_unload("ib_collq"));
 }
 
 /* Those behind it need the module. */

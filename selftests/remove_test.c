@@ -4,14 +4,12 @@
  * uses it; the device at any time, and then everything ends with -ENODEV.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,11 +26,6 @@ static int add_device(void)
 static int delete_device(void)
 {
 	return system("rdma link del " RAW_DEVICE);
-}
-
-static int unload(void)
-{
-	return syscall(SYS_delete_module, "ib_collq", O_NONBLOCK) ? errno : 0;
 }
 
 FIXTURE(remove) {
@@ -60,15 +53,15 @@ FIXTURE_TEARDOWN(remove)
 /* At once when nobody does, though endpoints still linger. */
 TEST_F(remove, module)
 {
-	EXPECT_EQ(EWOULDBLOCK, unload());
+	EXPECT_EQ(-EWOULDBLOCK, raw_unload("ib_collq"));
 	ASSERT_EQ(0, raw_pair_barrier(&self->a, &self->b));
 	/* A mapping is as good as a descriptor. */
 	close(self->a.fd);
 	self->a.fd = -1;
 	raw_side_close(&self->b);
-	EXPECT_EQ(EWOULDBLOCK, unload());
+	EXPECT_EQ(-EWOULDBLOCK, raw_unload("ib_collq"));
 	raw_side_close(&self->a);
-	EXPECT_EQ(0, unload());
+	EXPECT_EQ(0, raw_unload("ib_collq"));
 	EXPECT_GT(0, raw_open());
 
 	ASSERT_EQ(0, system("modprobe ib_collq"));
@@ -83,7 +76,7 @@ TEST_F(remove, module_instance)
 
 	ASSERT_EQ(0, raw_query(self->a.fd, &before));
 	raw_pair_close(&self->a, &self->b);
-	ASSERT_EQ(0, unload());
+	ASSERT_EQ(0, raw_unload("ib_collq"));
 	ASSERT_EQ(0, system("modprobe ib_collq"));
 	fd = raw_open();
 	ASSERT_EQ(0, raw_query(fd, &after));
@@ -217,7 +210,7 @@ TEST_F(remove, device_with_data)
 	EXPECT_EQ(-ENODEV, completion.status);
 	EXPECT_TRUE(RAW_EVENTUALLY(!raw_status_kb("VmPin")));
 	raw_pair_close(&self->a, &self->b);
-	EXPECT_EQ(0, unload());
+	EXPECT_EQ(0, raw_unload("ib_collq"));
 	munmap(memory, size);
 }
 
@@ -407,7 +400,7 @@ TEST(device_with_a_zone)
 	memset(landing.to.area, LANDING_CANARY, LANDING_SIZE);
 	EXPECT_TRUE(landing_untouched(&landing));
 	landing_close(&landing);
-	EXPECT_EQ(0, unload());
+	EXPECT_EQ(0, raw_unload("ib_collq"));
 	EXPECT_EQ(0, system("modprobe ib_collq"));
 	/* For others than us it may still be there. */
 	EXPECT_TRUE(RAW_EVENTUALLY(!add_device()));
@@ -424,10 +417,10 @@ TEST_F(remove, device_and_add_it_again)
 	ASSERT_TRUE(RAW_EVENTUALLY(raw_node()[0]));
 	EXPECT_EQ(0, raw_try_new_pair());
 	EXPECT_EQ(-ENODEV, raw_query(self->a.fd, &query));
-	EXPECT_EQ(EWOULDBLOCK, unload());
+	EXPECT_EQ(-EWOULDBLOCK, raw_unload("ib_collq"));
 	raw_pair_close(&self->a, &self->b);
 	EXPECT_EQ(0, raw_try_new_pair());
-	EXPECT_EQ(0, unload());
+	EXPECT_EQ(0, raw_unload("ib_collq"));
 }
 
 TEST_HARNESS_MAIN

@@ -13,7 +13,6 @@
  * it takes the device away. Exit status 0, 1 on failure, 2 for bad usage.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -23,7 +22,6 @@
 #include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -447,6 +445,7 @@ static bool soak(uint32_t minutes, enum leak what)
 	uint64_t chance = chance_begin("soak"), contexts_before = 0;
 	static struct usage before;
 	uint32_t round;
+	int err;
 
 	started = raw_now();
 	for (round = 0; raw_now() < started + minutes * 60000000000ULL || round <= WARM_UP_ROUNDS;
@@ -457,8 +456,9 @@ static bool soak(uint32_t minutes, enum leak what)
 			return false;
 		}
 	}
-	if (syscall(SYS_delete_module, "ib_collq", O_NONBLOCK)) {
-		complain("the module doesn't go", errno);
+	err = raw_unload("ib_collq");
+	if (err) {
+		complain("the module doesn't go", -err);
 		return false;
 	}
 	return true;

@@ -7,10 +7,7 @@
  *
  * COLLQ_UNPLUG_ROUNDS is how often (15).
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -69,7 +66,7 @@ TEST_F_TIMEOUT(unplug, under_load, LIMIT_S)
 		EXPECT_EQ(0, usage_growth(&before, rounds * 50, true));
 	}
 	EXPECT_TRUE(RAW_EVENTUALLY(usage_uncharged()));
-	EXPECT_EQ(0, syscall(SYS_delete_module, "ib_collq", O_NONBLOCK));
+	EXPECT_EQ(0, raw_unload("ib_collq"));
 }
 
 TEST_HARNESS_MAIN

@@ -9,14 +9,12 @@
  * COLLQ_UNPLUG_ROUNDS is how often (16; 8 on kernels that check all they do).
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -315,12 +313,11 @@ static bool all_at(uint32_t what)
 /* Tried until it works. */
 static bool unload(const char *module)
 {
-	while (syscall(SYS_delete_module, module, O_NONBLOCK)) {
-		if (errno != EAGAIN && errno != EBUSY)
-			return false;
+	int err;
+
+	while ((err = raw_unload(module)) == -EAGAIN || err == -EBUSY)
 		raw_nap();
-	}
-	return true;
+	return !err;
 }
 
 static pid_t begin_removal(void)
@@ -474,7 +471,7 @@ TEST_F_TIMEOUT(unplug, uverbs_under_load, LIMIT_S)
 	if (!RAW_EVENTUALLY(!usage_growth(&before, rounds * 50, false)))
 		EXPECT_EQ(0, usage_growth(&before, rounds * 50, true));
 	EXPECT_TRUE(RAW_EVENTUALLY(usage_uncharged()));
-	EXPECT_EQ(0, syscall(SYS_delete_module, "ib_collq", O_NONBLOCK));
+	EXPECT_EQ(0, raw_unload("ib_collq"));
 }
 
 TEST_HARNESS_MAIN
